@@ -1,0 +1,39 @@
+# Two commands do everything on a fresh machine: `make solve` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+export OMP_WAIT_POLICY := passive  # with two threads, waiting actively costs more than the work
+export MPLBACKEND := Agg
+
+.PHONY: solve test check format clean
+
+solve: $(VENV)/core
+	$(VENV)/bin/mc2 show examples/keyhole.toml --out problem.png
+
+test: $(VENV)/dev check
+	$(VENV)/bin/python -m pytest
+
+check: $(VENV)/dev  # style, types and layers
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/dev
+	$(VENV)/bin/ruff check --fix
+	$(VENV)/bin/ruff format
+
+$(VENV)/core: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("mc2 needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	@echo "setting up $(VENV) (once, about a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/core
+	@echo "installing what the tests need (once)"
+	@$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) problem.png
+	find src -name '*.nb[ic]' -delete

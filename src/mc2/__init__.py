@@ -1,0 +1,44 @@
+"""MC²: 2D elliptic boundary-value problems from a few random walks per pixel.
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mc2.errors import InputError as InputError
+    from mc2.geometry import Grid as Grid
+    from mc2.problems import Biharmonic as Biharmonic
+    from mc2.problems import Helmholtz as Helmholtz
+    from mc2.problems import Laplace as Laplace
+    from mc2.problems import Poisson as Poisson
+    from mc2.problems import Problem as Problem
+    from mc2.problems import Yukawa as Yukawa
+    from mc2.problems import read_problem as read_problem
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "InputError": "mc2.errors",
+    "Grid": "mc2.geometry",
+    "Problem": "mc2.problems",
+    "Laplace": "mc2.problems",
+    "Poisson": "mc2.problems",
+    "Yukawa": "mc2.problems",
+    "Biharmonic": "mc2.problems",
+    "Helmholtz": "mc2.problems",
+    "read_problem": "mc2.problems",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mc2' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The `mc2` command: one file per subcommand."""

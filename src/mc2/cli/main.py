@@ -1,0 +1,53 @@
+"""The door: collects the commands, and turns a user's error into one line and exit code 1."""
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from mc2 import __version__
+from mc2.cli.info import info
+from mc2.cli.show import show
+from mc2.errors import InputError
+
+app = typer.Typer(
+    help="Solve 2D elliptic boundary-value problems from a few random walks per pixel.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(info)
+app.command()(show)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options that come before the command."""
+
+
+def main() -> None:
+    """Run the command line."""
+    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    try:
+        app()
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output went away, which is its right
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

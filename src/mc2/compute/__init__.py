@@ -1,0 +1,1 @@
+"""Compiled arithmetic: how functions are compiled, and elementary functions that vectorise."""

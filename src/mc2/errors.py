@@ -1,0 +1,22 @@
+"""The one exception that is the user's to mend: one line that says what is wrong and what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Wrong input. Its message is one line; the command line prints it and exits with code 1."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """An error for an unknown name, with the nearest known one."""
+    known = sorted(known)
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    return InputError(f"unknown {kind} {short(name)}: {hint}")
+
+
+def short(value: object, limit: int = 60) -> str:
+    """The value in one line, for a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

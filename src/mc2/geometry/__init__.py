@@ -1,0 +1,40 @@
+"""Where: domains as signed distance functions, positive inside, and the evaluation grid."""
+
+from mc2.geometry.compositions import Difference, Intersection, Union
+from mc2.geometry.description import from_description
+from mc2.geometry.domain import Domain, DomainProgram
+from mc2.geometry.grid import Grid
+from mc2.geometry.holes import Hole
+from mc2.geometry.polygon import Polygon
+from mc2.geometry.shapes import (
+    SHAPES,
+    Annulus,
+    Disk,
+    Ellipse,
+    Hexagon,
+    Rectangle,
+    Square,
+    Stadium,
+    Triangle,
+)
+
+__all__ = [
+    "SHAPES",
+    "Annulus",
+    "Difference",
+    "Disk",
+    "Domain",
+    "DomainProgram",
+    "Ellipse",
+    "Grid",
+    "Hexagon",
+    "Hole",
+    "Intersection",
+    "Polygon",
+    "Rectangle",
+    "Square",
+    "Stadium",
+    "Triangle",
+    "Union",
+    "from_description",
+]

@@ -1,0 +1,60 @@
+"""Checks of what users and files pass in: a number, a length, a point."""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+import numpy as np
+
+from mc2.errors import InputError, short
+
+
+def finite(name: str, value: object) -> float:
+    """A finite number as a float; a truth value or a text is none."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{name} = {short(value)} must be a finite number")
+    return number
+
+
+def positive(name: str, value: object) -> float:
+    """A finite number above zero."""
+    number = finite(name, value)
+    if number <= 0:
+        raise InputError(f"{name} = {short(value)} must be above 0")
+    return number
+
+
+def whole(name: str, value: object, low: int, high: int | None = None) -> int:
+    """An integer of at least `low` and at most `high`."""
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
+    if number < low or (high is not None and number > high):
+        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise InputError(f"{name} = {short(value)} must be an integer {allowed}")
+    return number
+
+
+def point(name: str, value: object) -> tuple[float, float]:
+    """A pair of finite numbers."""
+    x, y = numbers(name, value, 2)
+    return x, y
+
+
+def numbers(name: str, value: object, count: int) -> tuple[float, ...]:
+    """A fixed count of finite numbers."""
+    entries = listed(name, value, f"{count} numbers")
+    if len(entries) != count:
+        raise InputError(f"{name} = {short(value)} must be {count} numbers")
+    return tuple(finite(name, entry) for entry in entries)
+
+
+def listed(name: str, value: object, what: str) -> Sequence[object]:
+    """A list, tuple or array."""
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return list(value)
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{name} = {short(value)} must be a list of {what}")
+    return value

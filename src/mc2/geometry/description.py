@@ -1,0 +1,61 @@
+"""Domains from plain data, as problem files and records hold them. The data may come from strangers."""
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from mc2.errors import InputError, short, unknown
+from mc2.geometry.checks import listed
+from mc2.geometry.compositions import COMPOSITIONS, MAX_DEPTH
+from mc2.geometry.domain import Domain
+from mc2.geometry.polygon import Polygon
+from mc2.geometry.shapes import SHAPES
+
+
+def from_description(data: Any) -> Domain:
+    """Build a domain from what `Domain.describe` gives.
+
+    A shape is ``{"shape": "disk", "radius": 1.0, "center": [0.0, 0.0], "angle": 0.0}``, in which whatever has a default
+    may be left out; a composition is ``{"union": [..., ...]}``, or intersection or difference, of two or more domains.
+    """
+    return _read(data, 0)
+
+
+def _read(data: Any, depth: int) -> Domain:
+    if not isinstance(data, dict):
+        raise InputError(f'domain = {short(data)} must be a table such as {{"shape": "disk", "radius": 1.0}}')
+    if depth > MAX_DEPTH:
+        raise InputError(f"the domain nests operations more than {MAX_DEPTH} deep")
+    if "shape" in data:
+        return _read_shape(data)
+    for key in data:
+        if key not in COMPOSITIONS:
+            raise unknown("key of a domain", key, ["shape", *COMPOSITIONS])
+    if len(data) != 1:
+        raise InputError(
+            f"domain has {len(data)} keys ({', '.join(data)}): give one of shape, {', '.join(COMPOSITIONS)}"
+        )
+    [(name, parts)] = data.items()
+    return COMPOSITIONS[name](*(_read(part, depth + 1) for part in listed(name, parts, "domains")))
+
+
+def _read_shape(data: dict[str, Any]) -> Domain:
+    arguments = dict(data)
+    name = arguments.pop("shape")
+    if name == "polygon":
+        _check_keys(name, arguments, {"vertices"}, {"holes"})
+        return Polygon(**arguments)
+    if not isinstance(name, str) or name not in SHAPES:
+        raise unknown("shape", name, [*SHAPES, "polygon"])
+    shape = SHAPES[name]
+    required = {entry.name for entry in fields(shape) if entry.default is MISSING}
+    _check_keys(name, arguments, required, {entry.name for entry in fields(shape)} - required)
+    return shape(**arguments)
+
+
+def _check_keys(shape: str, given: dict[str, Any], required: set[str], optional: set[str]) -> None:
+    for key in given:
+        if key not in required | optional:
+            raise unknown(f"key of a {shape}", key, required | optional)
+    for key in sorted(required):
+        if key not in given:
+            raise InputError(f"{shape} lacks {key!r}: it needs {', '.join(sorted(required))}")

@@ -1,0 +1,192 @@
+"""What every domain can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mc2.compute.compile import as_points
+from mc2.errors import InputError
+from mc2.geometry import kernels
+from mc2.geometry.grid import Grid
+from mc2.geometry.holes import Hole, find_holes
+from mc2.geometry.projection import project
+from mc2.geometry.sampling import sample_boundary, sample_interior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Bounds = tuple[float, float, float, float]
+"""(xmin, xmax, ymin, ymax)."""
+
+
+class DomainProgram(NamedTuple):
+    """A domain as the kernels read it (see `mc2.geometry.kernels`). Shared by all users of the domain: do not write."""
+
+    code: np.ndarray  # int32 [n, 4]
+    constants: np.ndarray  # float64 [m]
+
+
+class Domain(ABC):
+    """An open set of the plane, given by a signed distance d: the points where d > 0.
+
+    Everywhere |d(p) - d(q)| ≤ |p - q|, so a ball of radius d around a point inside stays inside.
+    Domains are values: they never change, compare by content, and combine with ``|``, ``&`` and ``-``.
+    """
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """A box (xmin, xmax, ymin, ymax) that holds the domain; the smallest one for shapes, polygons and unions."""
+
+    @property
+    @abstractmethod
+    def exactness(self) -> tuple[bool, bool]:
+        """Whether |d| is the true distance to the boundary (inside, outside); where not, it is a lower bound."""
+
+    @property
+    @abstractmethod
+    def registers(self) -> int:
+        """Registers that the program needs."""
+
+    @abstractmethod
+    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+        """Append the program that leaves the distance in register `out`, using only registers from there on."""
+
+    @abstractmethod
+    def leaves(self) -> Iterator[Leaf]:
+        """The shapes and polygons that the domain is made of."""
+
+    @abstractmethod
+    def move(self, dx: float, dy: float) -> Domain:
+        """The domain moved by (dx, dy)."""
+
+    @abstractmethod
+    def rotate(self, angle: float) -> Domain:
+        """The domain turned about the origin, counter-clockwise, in radians."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The domain as plain data, for `from_description`."""
+
+    @cached_property
+    def program(self) -> DomainProgram:
+        """The domain as the kernels read it."""
+        if self.registers > kernels.MAX_REGISTERS:
+            raise InputError(
+                f"the domain needs {self.registers} registers and {kernels.MAX_REGISTERS} are there: "
+                "build it with fewer nested operations, e.g. Union(a, b, c, ...)"
+            )
+        code: list[tuple[int, int, int, int]] = []
+        constants: list[float] = []
+        self.emit(code, constants, 0)
+        return DomainProgram(np.array(code, np.int32), np.array(constants))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the distance at interior points is the true distance to the boundary."""
+        return self.exactness[0]
+
+    @property
+    def size(self) -> float:
+        """The longer side of the bounding box."""
+        xmin, xmax, ymin, ymax = self.bounds
+        return max(xmax - xmin, ymax - ymin)
+
+    @property
+    def rounding(self) -> float:
+        """A length safely above the rounding of a distance: 1e-12 of the largest coordinate or extent."""
+        return 1e-12 * max(self.size, *map(abs, self.bounds))
+
+    def distance(self, x: Any, y: Any) -> np.ndarray:
+        """Signed distance, positive inside; x and y broadcast."""
+        x, y, shape = as_points(x, y)
+        out = np.empty_like(x)
+        kernels.distance(*self.program, x, y, out)
+        return out.reshape(shape)[()]
+
+    def contains(self, x: Any, y: Any) -> np.ndarray:
+        """Whether the points lie inside."""
+        return self.distance(x, y) > 0
+
+    def mask(self, grid: Grid) -> np.ndarray:
+        """The pixels whose centre lies inside."""
+        return self.contains(*grid.points())
+
+    def project(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest boundary point where the distance is exact, elsewhere a boundary point near."""
+        return project(self, x, y)
+
+    def sample_interior(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
+        """Points [count, 2] uniform over the domain."""
+        return sample_interior(self, count, seed)
+
+    def sample_boundary(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
+        """Points [count, 2] uniform by arc length over the boundary.
+
+        The seam of two parts that only share an edge is boundary too: the distance is 0 there.
+        """
+        return sample_boundary(self, count, seed)
+
+    def holes(self) -> tuple[Hole, ...]:
+        """The bounded components of the complement, the largest first."""
+        return find_holes(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the filled region and its outline."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.gca()
+        xmin, xmax, ymin, ymax = self.bounds
+        margin = 0.05 * self.size
+        x, y = Grid(512, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)).points()
+        d = self.distance(x, y)
+        ax.contourf(x, y, d, levels=[0, np.inf], colors=["tab:blue"], alpha=0.3)
+        ax.contour(x, y, d, levels=[0], colors=["tab:blue"])
+        ax.set_aspect("equal")
+        return ax
+
+    def __or__(self, other: object) -> Domain:
+        from mc2.geometry.compositions import Union
+
+        return Union(self, other) if isinstance(other, Domain) else NotImplemented
+
+    def __and__(self, other: object) -> Domain:
+        from mc2.geometry.compositions import Intersection
+
+        return Intersection(self, other) if isinstance(other, Domain) else NotImplemented
+
+    def __sub__(self, other: object) -> Domain:
+        from mc2.geometry.compositions import Difference
+
+        return Difference(self, other) if isinstance(other, Domain) else NotImplemented
+
+
+class Leaf(Domain):
+    """A domain with a boundary curve of its own: a shape or a polygon."""
+
+    @property
+    @abstractmethod
+    def perimeter(self) -> float:
+        """Length of the boundary."""
+
+    @abstractmethod
+    def outline(self, t: np.ndarray) -> np.ndarray:
+        """Boundary points [n, 2] at the fractions t in [0, 1) of the arc length."""
+
+    @property
+    def boxes(self) -> tuple[Bounds, ...]:
+        """The bounding box of every boundary curve."""
+        return (self.bounds,)
+
+    @property
+    def registers(self) -> int:
+        return 1
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield self

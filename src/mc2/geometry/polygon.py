@@ -1,0 +1,93 @@
+"""Polygons with holes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from mc2.geometry import curves, kernels
+from mc2.geometry.checks import finite
+from mc2.geometry.domain import Bounds, Leaf
+from mc2.geometry.rings import Ring, check_rings, read_rings
+
+
+@final
+@dataclass(frozen=True, repr=False, init=False)
+class Polygon(Leaf):
+    """A simple polygon with holes, in either orientation.
+
+    d = ± the least distance to an edge, positive where a ray to the right crosses an odd number of edges: exact.
+
+    vertices: three or more corners (x, y) in order, the first not repeated at the end.
+    holes: rings of corners that lie inside, apart from each other.
+    """
+
+    rings: tuple[Ring, ...]
+    """The outer ring, then the holes."""
+
+    def __init__(self, vertices: Any, holes: Any = ()) -> None:
+        rings = read_rings(vertices, holes)
+        check_rings([np.array(ring) for ring in rings])
+        object.__setattr__(self, "rings", rings)
+
+    @property
+    def vertices(self) -> Ring:
+        """Corners of the outer ring."""
+        return self.rings[0]
+
+    @property
+    def bounds(self) -> Bounds:
+        return _box(self.vertices)
+
+    @property
+    def exactness(self) -> tuple[bool, bool]:
+        return True, True
+
+    @property
+    def boxes(self) -> tuple[Bounds, ...]:
+        return tuple(_box(ring) for ring in self.rings)
+
+    @property
+    def perimeter(self) -> float:
+        return curves.polyline_length([np.array(ring) for ring in self.rings])
+
+    def outline(self, t: np.ndarray) -> np.ndarray:
+        return curves.polyline([np.array(ring) for ring in self.rings], t)
+
+    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+        edges = [edge for ring in self.rings for edge in zip(ring, (*ring[1:], ring[0]), strict=True)]
+        code.append((kernels.POLYGON, out, len(constants), len(edges)))
+        for (x0, y0), (x1, y1) in edges:
+            x, y = x1 - x0, y1 - y0
+            constants.extend((x0, y0, y1, x, y, 1 / (x * x + y * y), x / y if y else 0.0))
+
+    def move(self, dx: float, dy: float) -> Polygon:
+        right, up = finite("dx", dx), finite("dy", dy)
+        return self._mapped(lambda x, y: (x + right, y + up))
+
+    def rotate(self, angle: float) -> Polygon:
+        turn = finite("angle", angle)
+        cos, sin = math.cos(turn), math.sin(turn)
+        return self._mapped(lambda x, y: (cos * x - sin * y, sin * x + cos * y))
+
+    def _mapped(self, function: Callable[[float, float], tuple[float, float]]) -> Polygon:
+        outer, *holes = ([function(x, y) for x, y in ring] for ring in self.rings)
+        return Polygon(outer, holes)
+
+    def describe(self) -> dict[str, Any]:
+        outer, *holes = ([list(vertex) for vertex in ring] for ring in self.rings)
+        return {"shape": "polygon", "vertices": outer, "holes": holes}
+
+    def __repr__(self) -> str:
+        count = len(self.rings) - 1
+        holes = f", {count} hole{'s' if count > 1 else ''}" if count else ""
+        return f"Polygon(<{len(self.vertices)} vertices{holes}>)"
+
+
+def _box(ring: Ring) -> Bounds:
+    x, y = zip(*ring, strict=True)
+    return min(x), max(x), min(y), max(y)

@@ -1,0 +1,82 @@
+"""Uniform random points in a domain and on its boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mc2.errors import InputError, short
+from mc2.geometry.checks import whole
+
+if TYPE_CHECKING:
+    from mc2.geometry.domain import Domain, Leaf
+
+MAX_DRAWS = 2**21
+"""Draws without a single hit after which a domain counts as empty."""
+
+COMPASS = 0.1 + np.arange(8) * (np.pi / 4)
+"""Eight directions, none along an axis."""
+
+
+def sample_interior(domain: Domain, count: int, seed: int | np.random.Generator) -> np.ndarray:
+    """Points [count, 2] uniform over the domain, by rejection in its bounding box."""
+    xmin, xmax, ymin, ymax = domain.bounds
+
+    def draw(random: np.random.Generator, n: int) -> np.ndarray:
+        points = random.uniform((xmin, ymin), (xmax, ymax), (n, 2))
+        return points[domain.contains(*points.T)]
+
+    return _collect(draw, count, seed, f"{short(domain)} looks empty: no point inside found in its bounding box")
+
+
+def sample_boundary(domain: Domain, count: int, seed: int | np.random.Generator) -> np.ndarray:
+    """Points [count, 2] uniform by arc length: those of the leaves' outlines that bound the whole."""
+    leaves = list(domain.leaves())
+    lengths = np.array([leaf.perimeter for leaf in leaves])
+
+    def draw(random: np.random.Generator, n: int) -> np.ndarray:
+        owner = random.choice(len(leaves), n, p=lengths / lengths.sum())
+        t = random.random(n)
+        points = np.empty((n, 2))
+        for k in np.unique(owner):
+            points[owner == k] = leaves[k].outline(t[owner == k])
+        return points if len(leaves) == 1 else points[_bounds_whole(domain, leaves, owner, points)]
+
+    return _collect(draw, count, seed, f"{short(domain)} looks empty: no boundary point found")
+
+
+def _bounds_whole(domain: Domain, leaves: list[Leaf], owner: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Which points of the leaves' outlines lie on the boundary of the whole, each stretch counted once."""
+    kept = np.abs(domain.distance(*points.T)) <= domain.rounding
+    # Distance 0 is not enough: where A - B has a common edge of A and B, there is no interior on either side.
+    candidates = np.flatnonzero(kept)
+    x, y = points[candidates].T[:, :, None]
+    reach = 1e-6 * domain.size
+    around = domain.distance(x + reach * np.cos(COMPASS), y + reach * np.sin(COMPASS))  # [candidates, 8]
+    kept[candidates] = (around > 1e-3 * reach).any(axis=1)
+    # Where two outlines coincide, only the first one counts.
+    for k, leaf in enumerate(leaves[:-1]):
+        later = np.flatnonzero(kept & (owner > k))
+        kept[later] = np.abs(leaf.distance(*points[later].T)) > domain.rounding
+    return kept
+
+
+def _collect(
+    draw: Callable[[np.random.Generator, int], np.ndarray], count: int, seed: int | np.random.Generator, failure: str
+) -> np.ndarray:
+    """Call ``draw(random, n)`` in growing batches until `count` points were kept."""
+    count = whole("count", count, 0)
+    random = np.random.default_rng(seed)
+    batch = max(1024, min(2 * count, 2**20))
+    kept: list[np.ndarray] = [np.empty((0, 2))]
+    found = tried = 0
+    while found < count:
+        kept.append(draw(random, batch))
+        found += len(kept[-1])
+        tried += batch
+        if found == 0 and tried >= MAX_DRAWS:
+            raise InputError(failure)
+        batch = min(2 * batch, 2**20)
+    return np.concatenate(kept)[:count]

@@ -1,0 +1,136 @@
+"""The five families. Each says what its operator is and what its problems must supply."""
+
+from typing import ClassVar
+
+from mc2.geometry import Domain
+from mc2.geometry.checks import positive
+from mc2.problems.functions import FunctionLike
+from mc2.problems.problem import Problem
+
+
+class Laplace(Problem):
+    """Δu = 0 in the domain, u = g on its boundary.
+
+    boundary: g. exact: a harmonic u, if one is known; then g may be left out.
+    """
+
+    name = "laplace"
+    equation = "Δu = 0"
+    data = ("boundary",)
+
+    def __init__(
+        self, domain: Domain, boundary: FunctionLike | None = None, *, exact: FunctionLike | None = None
+    ) -> None:
+        super().__init__(domain, exact, boundary=boundary)
+
+    def operator(self) -> tuple[float, float, float]:
+        return 0.0, 1.0, 0.0
+
+
+class Poisson(Problem):
+    """Δu = f in the domain, u = g on its boundary.
+
+    source: f. boundary: g. exact: u, if it is known; then f and g may be left out.
+    """
+
+    name = "poisson"
+    equation = "Δu = f"
+    data = ("source", "boundary")
+
+    def __init__(
+        self,
+        domain: Domain,
+        source: FunctionLike | None = None,
+        boundary: FunctionLike | None = None,
+        *,
+        exact: FunctionLike | None = None,
+    ) -> None:
+        super().__init__(domain, exact, source=source, boundary=boundary)
+
+    def operator(self) -> tuple[float, float, float]:
+        return 0.0, 1.0, 0.0
+
+
+class Yukawa(Problem):
+    """Δu − λu = f in the domain, u = g on its boundary (the screened Poisson equation).
+
+    lam: λ > 0; PDEZoo draws it from [0.5, 50]. source: f. boundary: g. exact: u, if it is known.
+    """
+
+    name = "yukawa"
+    equation = "Δu − λu = f"
+    data = ("source", "boundary")
+    parameters: ClassVar = {"lam": (0.5, 50.0)}
+
+    def __init__(
+        self,
+        domain: Domain,
+        source: FunctionLike | None = None,
+        boundary: FunctionLike | None = None,
+        *,
+        lam: float,
+        exact: FunctionLike | None = None,
+    ) -> None:
+        self.lam = positive("lam", lam)
+        super().__init__(domain, exact, source=source, boundary=boundary)
+
+    def operator(self) -> tuple[float, float, float]:
+        return -self.lam, 1.0, 0.0
+
+
+class Biharmonic(Problem):
+    """Δ²u = f in the domain, u = g and Δu = h on its boundary (Navier data: a simply supported plate).
+
+    source: f. boundary: g. laplacian: h. exact: u, if it is known. Clamped data (u and ∂u/∂n) are another problem,
+    which walks on spheres do not solve.
+    """
+
+    name = "biharmonic"
+    equation = "Δ²u = f"
+    data = ("source", "boundary", "laplacian")
+
+    def __init__(
+        self,
+        domain: Domain,
+        source: FunctionLike | None = None,
+        boundary: FunctionLike | None = None,
+        laplacian: FunctionLike | None = None,
+        *,
+        exact: FunctionLike | None = None,
+    ) -> None:
+        super().__init__(domain, exact, source=source, boundary=boundary, laplacian=laplacian)
+
+    def operator(self) -> tuple[float, float, float]:
+        return 0.0, 0.0, 1.0
+
+
+class Helmholtz(Problem):
+    """Δu + k²u = f in the domain, u = g on its boundary.
+
+    k: > 0; PDEZoo draws it from [0.5, 10]. source: f. boundary: g. exact: u, if it is known.
+    """
+
+    name = "helmholtz"
+    equation = "Δu + k²u = f"
+    data = ("source", "boundary")
+    parameters: ClassVar = {"k": (0.5, 10.0)}
+
+    def __init__(
+        self,
+        domain: Domain,
+        source: FunctionLike | None = None,
+        boundary: FunctionLike | None = None,
+        *,
+        k: float,
+        exact: FunctionLike | None = None,
+    ) -> None:
+        self.k = positive("k", k)
+        super().__init__(domain, exact, source=source, boundary=boundary)
+
+    def operator(self) -> tuple[float, float, float]:
+        return self.k**2, 1.0, 0.0
+
+
+FAMILIES: dict[str, type[Problem]] = {
+    family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz)
+}

@@ -1,0 +1,109 @@
+"""Problem files: a problem in TOML.
+
+    family = "yukawa"                      # laplace, poisson, yukawa, biharmonic or helmholtz
+    lambda = 9.0                           # yukawa only; helmholtz has k
+    source = "40*x*y"                      # functions are expressions in x and y, or numbers
+    boundary = "x**2 - y"
+    grid = 256                             # pixels along a side of [-1, 1]²; 256 if left out
+    title = "Any text"                     # shown above plots
+
+    [domain]
+    difference = [
+        { shape = "disk", radius = 1.0 },
+        { shape = "rectangle", a = 0.3, b = 0.2, center = [0.2, 0.1], angle = 0.4 },
+    ]
+
+A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a known solution, from which all data
+follow that are left out. A file is data: reading one runs nothing.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mc2.errors import InputError, short, unknown
+from mc2.geometry import Grid, from_description
+from mc2.problems.families import FAMILIES
+from mc2.problems.problem import Problem
+
+MAX_BYTES = 1 << 20
+
+_FUNCTIONS = ("source", "boundary", "laplacian", "exact")
+_PARAMETERS = {"lambda": "lam", "k": "k"}
+_KEYS = ("family", "domain", "grid", "title", *_FUNCTIONS, *_PARAMETERS)
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """What a problem file holds: the problem, the grid to show it on, and a title."""
+
+    problem: Problem
+    grid: Grid
+    title: str
+
+
+def read_problem(path: str | Path) -> ProblemFile:
+    """Read a problem file. Errors name the file, the key, the value and what is allowed."""
+    try:
+        return problem_from_data(_read_toml(Path(path)), title=Path(path).stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}") from None
+    if len(content) > MAX_BYTES:
+        raise InputError(f"is larger than {MAX_BYTES:,} bytes: not a problem file")
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError("is not a text file in UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"is not valid TOML: {line}") from None
+
+
+def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
+    """A problem from the contents of a problem file."""
+    for key in data:
+        if key not in _KEYS:
+            raise unknown("key", key, _KEYS)
+    family = data.get("family")
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise InputError("key 'family' is missing") if family is None else unknown("family", family, FAMILIES)
+    if "domain" not in data:
+        raise InputError("key 'domain' is missing: a table such as [domain] with shape = \"disk\"")
+    grid = Grid(data.get("grid", 256))
+    if not isinstance(data.get("title", ""), str):
+        raise InputError(f"title = {short(data['title'])}: must be a text")
+    problem = FAMILIES[family](from_description(data["domain"]), **_arguments(family, data))
+    problem.mask(grid)
+    return ProblemFile(problem, grid, data.get("title", title))
+
+
+def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Functions and parameters under the names that the family's class takes."""
+    allowed = (*FAMILIES[family].data, "exact")
+    arguments: dict[str, Any] = {}
+    for key in _FUNCTIONS:
+        if key not in data:
+            continue
+        if key not in allowed:
+            raise InputError(f"{family} takes no {key}: it takes {', '.join(allowed)}")
+        if isinstance(data[key], bool) or not isinstance(data[key], str | int | float):
+            raise InputError(f"{key} = {short(data[key])}: must be an expression text or a number")
+        arguments[key] = data[key]
+    for key, name in _PARAMETERS.items():
+        needed = name in FAMILIES[family].parameters
+        if needed and key not in data:
+            raise InputError(f"{family} needs {key}: a positive number")
+        if key in data and not needed:
+            raise InputError(f"{family} takes no {key}")
+        if needed:
+            arguments[name] = data[key]
+    return arguments

@@ -1,0 +1,36 @@
+"""Whatever a user may give for a function of x and y, as a `Function`."""
+
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mc2.errors import InputError, short
+from mc2.problems.atoms import Atom, Atoms
+from mc2.problems.callables import from_callable
+from mc2.problems.expression import constant
+from mc2.problems.function import Function
+from mc2.problems.reader import read_expression
+
+FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom]
+
+
+def as_function(value: FunctionLike, name: str) -> Function:
+    """A number, an expression text, a Python function, atoms or a `Function`; name is what messages call it."""
+    if isinstance(value, Function):
+        return value
+    if isinstance(value, Atom):
+        return Atoms([value])
+    try:
+        if isinstance(value, str):
+            return read_expression(value)
+        if isinstance(value, numbers.Real) and not isinstance(value, bool):
+            return constant(float(value))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    if callable(value):
+        return from_callable(value, name)
+    if isinstance(value, Sequence):
+        atoms = [atom for atom in value if isinstance(atom, Atom)]
+        if len(atoms) == len(value) > 0:
+            return Atoms(atoms)
+    raise InputError(f"{name} = {short(value)}: must be a number, an expression text, a function of x and y, or atoms")

@@ -1,0 +1,357 @@
+"""The machine that runs a `Program`: one compiled interpreter for every function.
+
+`run_lanes` works on blocks of points, one instruction at a time over all lanes, so that interpreting costs next to
+nothing and every loop vectorises. `run_point` does the same for one point, for threads on a GPU. An instruction is a
+row (operation, out, a, b, c); `out` is never one of the registers it reads.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from mc2.compute import elementary as el
+from mc2.compute.compile import LANES, inlined, kernel, scalar, switch
+from mc2.problems import term_kernels as terms
+
+# --- operations on numbers --------------------------------------------------------------------------------------
+
+
+@scalar
+def _copy(a: Any) -> Any:
+    return a
+
+
+@scalar
+def _negative(a: Any) -> Any:
+    return -a
+
+
+@scalar
+def _absolute(a: Any) -> Any:
+    return abs(a)
+
+
+@scalar
+def _sign(a: Any) -> Any:
+    T = type(a)
+    return T(1) if a > T(0) else (T(-1) if a < T(0) else a)
+
+
+@scalar
+def _sqrt(a: Any) -> Any:
+    return type(a)(math.sqrt(a))
+
+
+@scalar
+def _tan(a: Any) -> Any:
+    return type(a)(math.tan(a))
+
+
+@scalar
+def _arcsin(a: Any) -> Any:
+    return type(a)(math.asin(a))
+
+
+@scalar
+def _arccos(a: Any) -> Any:
+    return type(a)(math.acos(a))
+
+
+@scalar
+def _arctan(a: Any) -> Any:
+    return type(a)(math.atan(a))
+
+
+@scalar
+def _sinh(a: Any) -> Any:
+    return type(a)(math.sinh(a))
+
+
+@scalar
+def _cosh(a: Any) -> Any:
+    return type(a)(math.cosh(a))
+
+
+@scalar
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+@scalar
+def _subtract(a: Any, b: Any) -> Any:
+    return a - b
+
+
+@scalar
+def _multiply(a: Any, b: Any) -> Any:
+    return a * b
+
+
+@scalar
+def _divide(a: Any, b: Any) -> Any:
+    return a / b
+
+
+@scalar
+def _power(a: Any, b: Any) -> Any:
+    return type(a)(math.pow(a, b))
+
+
+@scalar
+def _arctan2(a: Any, b: Any) -> Any:
+    return type(a)(math.atan2(a, b))
+
+
+@scalar
+def _minimum(a: Any, b: Any) -> Any:
+    return a if (a < b or a != a) else b
+
+
+@scalar
+def _maximum(a: Any, b: Any) -> Any:
+    return a if (a > b or a != a) else b
+
+
+@scalar
+def _less(a: Any, b: Any) -> Any:
+    T = type(a)
+    return T(1) if a < b else T(0)
+
+
+@scalar
+def _less_equal(a: Any, b: Any) -> Any:
+    T = type(a)
+    return T(1) if a <= b else T(0)
+
+
+# --- the instruction set ----------------------------------------------------------------------------------------
+
+UNARY = {
+    "copy": _copy, "negative": _negative, "absolute": _absolute, "sign": _sign, "sqrt": _sqrt, "exp": el.exp,
+    "log": el.log, "sin": el.sin, "cos": el.cos, "tan": _tan, "arcsin": _arcsin, "arccos": _arccos,
+    "arctan": _arctan, "sinh": _sinh, "cosh": _cosh, "tanh": el.tanh, "erf": el.erf, "log_cosh": el.log_cosh,
+}  # fmt: skip
+BINARY = {
+    "add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide, "power": _power,
+    "arctan2": _arctan2, "minimum": _minimum, "maximum": _maximum, "less": _less, "less_equal": _less_equal,
+}  # fmt: skip
+TERMS = {
+    "polynomial": terms.polynomial, "gaussian": terms.gaussian, "rational": terms.rational, "bessel": terms.bessel,
+    "complex_power": terms.complex_power, "log_distance": terms.log_distance, "angle": terms.angle,
+}  # fmt: skip
+PROFILES = {
+    "one": terms.one_profile, "sin": terms.sin_profile, "cos": terms.cos_profile, "exp": terms.exp_profile,
+    "sinh": terms.sinh_profile, "cosh": terms.cosh_profile, "tanh": terms.tanh_profile,
+    "sech_squared": terms.sech_squared_profile, "log_cosh": terms.log_cosh_profile, "log": terms.log_profile,
+    "root": terms.root_profile, "erf": terms.erf_profile,
+}  # fmt: skip
+
+FIRST_BINARY = len(UNARY)
+FIRST_TERM = FIRST_BINARY + len(BINARY)
+CONSTANT, CALL, INTEGER_POWER, CLIFFORD, WHERE, SEPARABLE = range(FIRST_TERM + len(TERMS), FIRST_TERM + len(TERMS) + 6)
+OPCODE = {name: code for code, name in enumerate([*UNARY, *BINARY, *TERMS])} | {
+    "constant": CONSTANT, "call": CALL, "integer_power": INTEGER_POWER, "clifford": CLIFFORD, "where": WHERE,
+    "separable": SEPARABLE,
+}  # fmt: skip
+PROFILE = {name: code for code, name in enumerate(PROFILES)}
+
+SCRATCH = 8
+"""Rows of lanes that `run_lanes` needs behind the program's own registers."""
+
+
+@intrinsic
+def _call_address(typing: Any, address: Any, x: Any, y: Any) -> Any:
+    """Call the C function ``double f(double, double)`` at an address: a Python function compiled elsewhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        double = ir.DoubleType()
+        pointer = ir.FunctionType(double, [double, double]).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], pointer), arguments[1:])
+
+    return types.float64(types.int64, types.float64, types.float64), generate
+
+
+@scalar
+def _address(low: Any, high: Any) -> Any:
+    """A pointer from the two halves that an instruction carries."""
+    return (np.int64(high) << np.int64(32)) | (np.int64(low) & np.int64(0xFFFFFFFF))
+
+
+@scalar
+def _term_data(constants: Any, offset: Any) -> Any:
+    """The coefficients of u, Δu, Δ²u and the parameters of a term, as numbers that stay put during a loop."""
+    c = constants[offset : offset + 13]
+    return (c[0], c[1], c[2]), (c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12])
+
+
+# --- one point --------------------------------------------------------------------------------------------------
+
+_unary, _binary, _term, _profile = (switch(list(group.values())) for group in (UNARY, BINARY, TERMS, PROFILES))
+
+
+@scalar
+def separable_point(constants: Any, offset: Any, kinds: Any, x: Any, y: Any) -> Any:
+    (c0, c1, c2), (a, sx, sy, s1, tx, ty, t1, _, _, _) = _term_data(constants, offset)
+    f, f2, f4 = _profile(kinds >> 4, sx * x + sy * y + s1)
+    g, g2, g4 = _profile(kinds & 15, tx * x + ty * y + t1)
+    u, laplacian, bilaplacian = terms.separable(a, sx * sx + sy * sy, tx * tx + ty * ty, f, f2, f4, g, g2, g4)
+    return c0 * u + c1 * laplacian + c2 * bilaplacian
+
+
+@scalar
+def term_point(operation: Any, constants: Any, offset: Any, x: Any, y: Any) -> Any:
+    (c0, c1, c2), p = _term_data(constants, offset)
+    u, laplacian, bilaplacian = _term(operation - FIRST_TERM, x, y, p)
+    return c0 * u + c1 * laplacian + c2 * bilaplacian
+
+
+@scalar
+def run_point(code: Any, constants: Any, registers: Any) -> Any:
+    """Run a program at one point: registers[0], registers[1] hold x, y. Compiled Python functions cannot run here."""
+    for row in range(code.shape[0]):
+        operation, out, a, b, c = code[row, 0], code[row, 1], code[row, 2], code[row, 3], code[row, 4]
+        if operation < FIRST_BINARY:
+            registers[out] = _unary(operation, registers[a])
+        elif operation < FIRST_TERM:
+            registers[out] = _binary(operation - FIRST_BINARY, registers[a], registers[b])
+        elif operation < CONSTANT:
+            registers[out] = term_point(operation, constants, a, registers[0], registers[1])
+        elif operation == SEPARABLE:
+            registers[out] = separable_point(constants, a, b, registers[0], registers[1])
+        elif operation == CONSTANT:
+            registers[out] = constants[a]
+        elif operation == INTEGER_POWER:
+            registers[out] = el.integer_power(registers[a], b)
+        elif operation == CLIFFORD:
+            registers[out] = el.clifford(b, registers[a])
+        else:
+            registers[out] = registers[b] if registers[a] != 0 else registers[c]
+    return registers[2]
+
+
+# --- a block of lanes -------------------------------------------------------------------------------------------
+
+
+def _over_unary(function: Any) -> Any:
+    @inlined
+    def loop(registers: Any, out: Any, a: Any) -> None:
+        for i in range(LANES):
+            registers[out, i] = function(registers[a, i])
+
+    return loop
+
+
+def _over_binary(function: Any) -> Any:
+    @inlined
+    def loop(registers: Any, out: Any, a: Any, b: Any) -> None:
+        for i in range(LANES):
+            registers[out, i] = function(registers[a, i], registers[b, i])
+
+    return loop
+
+
+def _over_term(term: Any) -> Any:
+    @inlined
+    def loop(constants: Any, offset: Any, registers: Any, out: Any) -> None:
+        (c0, c1, c2), p = _term_data(constants, offset)
+        for i in range(LANES):
+            u, laplacian, bilaplacian = term(registers[0, i], registers[1, i], p)
+            registers[out, i] = c0 * u + c1 * laplacian + c2 * bilaplacian
+
+    return loop
+
+
+def _over_profile(profile: Any) -> Any:
+    @inlined
+    def loop(registers: Any, s: Any, f: Any) -> None:
+        for i in range(LANES):
+            registers[f, i], registers[f + 1, i], registers[f + 2, i] = profile(registers[s, i])
+
+    return loop
+
+
+_unary_lanes = switch([_over_unary(function) for function in UNARY.values()])
+_binary_lanes = switch([_over_binary(function) for function in BINARY.values()])
+_term_lanes = switch([_over_term(term) for term in TERMS.values()])
+_profile_lanes = switch([_over_profile(profile) for profile in PROFILES.values()])
+
+
+@inlined
+def _separable_lanes(constants: Any, offset: Any, kinds: Any, registers: Any, out: Any) -> None:
+    """a·F(s)·G(t): parameters a, then s = (p, q, r)·(x, y, 1), then t likewise; kinds = 16·F + G."""
+    (c0, c1, c2), (a, sx, sy, s1, tx, ty, t1, _, _, _) = _term_data(constants, offset)
+    s = registers.shape[0] - SCRATCH
+    t, f, g = s + 1, s + 2, s + 5
+    for i in range(LANES):
+        registers[s, i] = sx * registers[0, i] + sy * registers[1, i] + s1
+        registers[t, i] = tx * registers[0, i] + ty * registers[1, i] + t1
+    _profile_lanes(kinds >> 4, registers, s, f)
+    _profile_lanes(kinds & 15, registers, t, g)
+    ss, tt = sx * sx + sy * sy, tx * tx + ty * ty
+    for i in range(LANES):
+        u, laplacian, bilaplacian = terms.separable(
+            a, ss, tt,
+            registers[f, i], registers[f + 1, i], registers[f + 2, i],
+            registers[g, i], registers[g + 1, i], registers[g + 2, i],
+        )  # fmt: skip
+        registers[out, i] = c0 * u + c1 * laplacian + c2 * bilaplacian
+
+
+@inlined
+def _special_lanes(code: Any, constants: Any, row: Any, registers: Any) -> None:
+    """The instructions that are not plain functions of one or two registers."""
+    operation, out, a, b, c = code[row, 0], code[row, 1], code[row, 2], code[row, 3], code[row, 4]
+    if operation == CONSTANT:
+        value = constants[a]
+        for i in range(LANES):
+            registers[out, i] = value
+    elif operation == INTEGER_POWER:
+        for i in range(LANES):
+            registers[out, i] = el.integer_power(registers[a, i], b)
+    elif operation == CLIFFORD:
+        for i in range(LANES):
+            registers[out, i] = el.clifford(b, registers[a, i])
+    elif operation == WHERE:
+        for i in range(LANES):
+            registers[out, i] = registers[b, i] if registers[a, i] != 0 else registers[c, i]
+    else:
+        address = _address(a, b)
+        for i in range(LANES):
+            registers[out, i] = _call_address(address, registers[0, i], registers[1, i])
+
+
+@scalar
+def run_lanes(code: Any, constants: Any, registers: Any) -> None:
+    """Run a program on a block: rows 0 and 1 of registers hold x and y, row 2 receives the result.
+
+    The last `SCRATCH` rows of registers are working space.
+    """
+    for row in range(code.shape[0]):
+        operation, out, a, b = code[row, 0], code[row, 1], code[row, 2], code[row, 3]
+        if operation < FIRST_BINARY:
+            _unary_lanes(operation, registers, out, a)
+        elif operation < FIRST_TERM:
+            _binary_lanes(operation - FIRST_BINARY, registers, out, a, b)
+        elif operation < CONSTANT:
+            _term_lanes(operation - FIRST_TERM, constants, a, registers, out)
+        elif operation == SEPARABLE:
+            _separable_lanes(constants, a, b, registers, out)
+        else:
+            _special_lanes(code, constants, row, registers)
+
+
+@kernel
+def evaluate(code: Any, constants: Any, registers: Any, x: Any, y: Any, out: Any) -> None:
+    """Run a program on flat arrays of any length, block by block. Constants, registers and arrays share one type."""
+    for start in range(0, x.size, LANES):
+        count = min(LANES, x.size - start)
+        registers[0, :count] = x[start : start + count]
+        registers[1, :count] = y[start : start + count]
+        registers[0, count:] = x[start]
+        registers[1, count:] = y[start]
+        run_lanes(code, constants, registers)
+        out[start : start + count] = registers[2, :count]

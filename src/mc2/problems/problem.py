@@ -1,0 +1,125 @@
+"""`Problem`: an elliptic equation, a domain, and the data that make its solution unique."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from mc2.errors import InputError, short
+from mc2.geometry import Domain, Grid
+from mc2.problems.function import Array, Function
+from mc2.problems.functions import FunctionLike, as_function
+
+_CHECKS = 512
+"""Points inside the domain, and as many on its boundary, at which data are checked when a problem is made."""
+
+
+class Problem(ABC):
+    """Lu = f in a domain, with data on its boundary.
+
+    Every family is a small subclass that names its operator L and the data it needs. Data that are not given follow
+    from `exact`, a known solution, if there is one: f = Lu, g = u, h = Δu.
+    """
+
+    name: ClassVar[str]
+    equation: ClassVar[str]
+    data: ClassVar[tuple[str, ...]]
+    """What a problem of the family must supply, in this order: of `source`, `boundary` and `laplacian`."""
+    parameters: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """Parameters of the operator, each with PDEZoo's range; any positive number is valid."""
+
+    domain: Domain
+    source: Function | None
+    boundary: Function
+    laplacian: Function | None
+    exact: Function | None
+
+    def __init__(self, domain: Domain, exact: FunctionLike | None, **given: FunctionLike | None) -> None:
+        if not isinstance(domain, Domain):
+            raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
+        self.domain = domain
+        self.exact = None if exact is None else as_function(exact, "exact")
+        for name in ("source", "boundary", "laplacian"):
+            value = given.get(name)
+            setattr(self, name, None if value is None else as_function(value, name))
+        self._complete()
+        self._check()
+
+    @abstractmethod
+    def operator(self) -> tuple[float, float, float]:
+        """L as coefficients of (u, Δu, Δ²u)."""
+
+    def _complete(self) -> None:
+        """Fill in what follows from the exact solution, and refuse what is still missing."""
+        follows = {"source": self.operator(), "boundary": (1.0, 0.0, 0.0), "laplacian": (0.0, 1.0, 0.0)}
+        for name in self.data:
+            if getattr(self, name) is not None:
+                continue
+            if self.exact is None:
+                needs = ", ".join(self.data)
+                raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone")
+            setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name]))
+
+    def _check(self) -> None:
+        """Data must be finite where they are needed, and agree with the exact solution where there is one."""
+        inside = self.domain.sample_interior(_CHECKS, seed=0).T
+        edge = self.domain.sample_boundary(_CHECKS, seed=0).T
+        places = {"source": inside, "boundary": edge, "laplacian": edge}
+        values = {name: _finite(getattr(self, name), name, places[name]) for name in self.data}
+        if self.exact is None:
+            return
+        _finite(self.exact, "exact", inside)
+        try:
+            expected = {"source": self.exact.apply(*self.operator()), "laplacian": self.exact.apply(0.0, 1.0, 0.0)}
+        except InputError:  # no derivatives to compare with: only boundary values can be checked
+            expected = {}
+        expected["boundary"] = self.exact
+        zero = np.zeros(inside.shape[1])
+        for name, function in expected.items():
+            if name in self.data or name == "source":
+                place = places[name]
+                _agree(self, name, function(*place), values.get(name, zero), place)
+
+    def mask(self, grid: Grid) -> Array:
+        """The pixels inside the domain; at least one."""
+        mask = self.domain.mask(grid)
+        if not mask.any():
+            raise InputError(f"the domain has no pixel centre of the {grid.size} × {grid.size} grid inside")
+        return mask
+
+    def on_grid(self, function: Function, grid: Grid) -> Array:
+        """A function on the grid, 0 outside the domain."""
+        mask = self.mask(grid)
+        x, y = grid.points()
+        field = np.zeros(grid.shape)
+        field[mask] = function(x[mask], y[mask])
+        return field
+
+    def __repr__(self) -> str:
+        parts = [repr(self.domain)]
+        parts += [f"{name}={getattr(self, name)}" for name in self.parameters]
+        parts += [f"{name}={short(getattr(self, name).text)}" for name in self.data]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _finite(function: Function, name: str, points: Array) -> Array:
+    values = function(*points)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        x, y = points[:, bad[0]]
+        raise InputError(f"{name} is not finite at ({x:.4g}, {y:.4g}), where it is needed: {short(function.text)}")
+    return values
+
+
+def _agree(problem: Problem, name: str, expected: Array, given: Array, points: Array) -> None:
+    """Refuse data that contradict the exact solution, beyond rounding."""
+    error = np.abs(expected - given)
+    worst = int(np.argmax(error))
+    if error[worst] > 1e-6 * (1.0 + np.abs(expected).max()):
+        x, y = points[:, worst]
+        what = f"the {name} is {given[worst]:.6g}" if name in problem.data else f"{problem.equation} asks for 0"
+        raise InputError(
+            f"exact does not solve this {problem.name} problem: at ({x:.4g}, {y:.4g}) it gives {name} "
+            f"{expected[worst]:.6g}, but {what}"
+        )

@@ -1,0 +1,78 @@
+"""The command line as a user meets it: output, exit codes, one-line errors, whole files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "keyhole.toml"
+
+
+def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mc2.cli.main", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def test_info_json():
+    done = mc2("info", "--json")
+    assert done.returncode == 0, done.stderr
+    contents = json.loads(done.stdout)
+    assert list(contents["families"]) == ["laplace", "poisson", "yukawa", "biharmonic", "helmholtz"]
+    assert contents["families"]["yukawa"]["parameters"] == {"lam": [0.5, 50.0]}
+    assert len(contents["domains"]) == 8
+    assert contents["domains"]["annulus"] == {"inner": [0.2, 0.6], "outer": [0.8, 1.4]}
+    assert (len(contents["atoms"]["general"]), len(contents["atoms"]["harmonic"])) == (20, 12)
+    assert contents["atoms"]["general"]["trig"]["parameters"]["k"] == "an integer in [1, 6]"
+
+
+def test_info_tables():
+    done = mc2("info")
+    assert done.returncode == 0
+    for word in ("biharmonic", "stadium", "very_high_freq_trig", "h_dipole", "logaddexp"):
+        assert word in done.stdout
+
+
+def test_show_draws_a_picture(tmp_path):
+    done = mc2("show", EXAMPLE, "--out", tmp_path / "picture.png")
+    assert done.returncode == 0, done.stderr
+    assert "picture.png" in done.stdout
+    picture = imread(tmp_path / "picture.png")
+    assert picture.shape[0] > 300
+    assert picture[..., :3].std() > 0.05
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
+
+
+@pytest.mark.parametrize(
+    ("content", "out", "message"),
+    [
+        ("family = 'poison'", "a.png", "did you mean 'poisson'?"),
+        (EXAMPLE.read_text(), "a.jpeg", "must end in .png"),
+        (EXAMPLE.read_text(), "missing/a.png", "cannot write"),
+        ("\x00", "a.png", "not valid TOML"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, content, out, message):
+    file = tmp_path / "problem.toml"
+    file.write_text(content)
+    done = mc2("show", file, "--out", out, folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["problem.toml"]
+
+
+@pytest.mark.parametrize("arguments", [["fly"], ["show"], ["info", "--yaml"]])
+def test_wrong_usage(arguments):
+    assert mc2(*arguments).returncode == 2
+
+
+def test_help_and_version():
+    import mc2 as package
+
+    assert "random walks" in mc2("--help").stdout
+    assert mc2("--version").stdout.strip() == package.__version__

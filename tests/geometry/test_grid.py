@@ -1,0 +1,40 @@
+"""The grid: cell centres, rows of y, columns of x."""
+
+import numpy as np
+import pytest
+
+from mc2.errors import InputError
+from mc2.geometry import Grid
+
+
+def test_cell_centres():
+    grid = Grid(4)
+    assert np.allclose(grid.x, [-0.75, -0.25, 0.25, 0.75])
+    assert np.array_equal(grid.x, grid.y)
+    x, y = grid.points()
+    assert x.shape == y.shape == grid.shape == (4, 4)
+    assert np.array_equal(x[0], grid.x)
+    assert np.array_equal(y[:, 0], grid.y)
+    assert grid.spacing == (0.5, 0.5)
+
+
+def test_defaults_and_bounds():
+    assert Grid().shape == (256, 256)
+    grid = Grid(2, bounds=(0, 4, 1, 2))
+    assert grid.extent == (0.0, 4.0, 1.0, 2.0)
+    assert grid.spacing == (2.0, 0.5)
+    assert grid.x.tolist() == [1.0, 3.0]
+    assert grid.y.tolist() == [1.25, 1.75]
+    assert Grid(2) == Grid(np.int64(2))
+
+
+@pytest.mark.parametrize("size", [0, -1, 16385, 2.0, True, "8", None])
+def test_wrong_sizes(size):
+    with pytest.raises(InputError, match="grid size"):
+        Grid(size)
+
+
+@pytest.mark.parametrize("bounds", [(1, -1, -1, 1), (0, 0, 0, 1), (0, 1, 0), (0, 1, 0, np.nan), "abcd", None])
+def test_wrong_bounds(bounds):
+    with pytest.raises(InputError, match="grid bounds"):
+        Grid(8, bounds)

@@ -1,0 +1,125 @@
+"""Problem files: what they say, what they refuse, and that no damage to one breaks anything."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mc2.errors import InputError
+from mc2.geometry import Disk, Rectangle
+from mc2.problems import Yukawa, read_problem
+
+GOOD = """
+title = "Good"
+family = "yukawa"
+lambda = 9.0
+source = "40*x*y"
+boundary = "x**2 - y"
+grid = 64
+
+[domain]
+difference = [
+    { shape = "disk", radius = 1.0 },
+    { shape = "rectangle", a = 0.3, b = 0.2, center = [0.2, 0.1], angle = 0.4 },
+]
+"""
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+
+
+def write(folder: Path, content: str | bytes) -> Path:
+    path = folder / "problem.toml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_a_good_file(tmp_path):
+    loaded = read_problem(write(tmp_path, GOOD))
+    problem = loaded.problem
+    assert isinstance(problem, Yukawa)
+    assert (problem.lam, loaded.grid.size, loaded.title) == (9.0, 64, "Good")
+    assert problem.domain == Disk(1.0) - Rectangle(0.3, 0.2, center=(0.2, 0.1), angle=0.4)
+    np.testing.assert_allclose(problem.source(0.5, 0.2), 4.0)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples(path):
+    assert read_problem(path).problem.mask(read_problem(path).grid).any()
+
+
+BAD = [  # a change to the good file, and what the message must name
+    (("yukawa", "yukava"), "did you mean 'yukawa'?"),
+    (('family = "yukawa"', ""), "'family' is missing"),
+    (("lambda = 9.0", ""), "yukawa needs lambda"),
+    (("lambda = 9.0", "lambda = -1"), "lam = -1"),
+    (("lambda = 9.0", "k = 2\nlambda = 9.0"), "yukawa takes no k"),
+    (("source =", "sorce ="), "unknown key 'sorce': did you mean 'source'?"),
+    (("source =", "laplacian ="), "yukawa takes no laplacian"),
+    (('"40*x*y"', '"40*x*z"'), "source: expression '40*x*z'"),
+    (('"40*x*y"', "true"), "source = True"),
+    (('"40*x*y"', "[1]"), "source = [1]"),
+    (('"40*x*y"', "inf"), "source"),
+    (('"40*x*y"', '"1/(x-x)"'), "source is not finite"),
+    (("grid = 64", "grid = 0"), "grid size = 0"),
+    (("grid = 64", "grid = 1.5"), "grid size = 1.5"),
+    (('"Good"', "3"), "title = 3"),
+    (("radius = 1.0", "radius = -1.0"), "radius = -1.0"),
+    (("radius = 1.0", "radios = 1.0"), "radios"),
+    (("radius = 1.0", "radius = 0.001"), "empty"),
+    (('"disk"', '"disc"'), "did you mean 'disk'?"),
+    (("center = [0.2, 0.1]", "center = [0.2]"), "center"),
+    (("[domain]", "[domain]\nunion = []"), "union"),
+    (("[domain]", "[domain"), "not valid TOML"),
+    (("radius = 1.0", "radius = 1.0, center = [9, 9]"), "no pixel centre"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD, ids=range(len(BAD)))
+def test_bad_files(tmp_path, change, message):
+    path = write(tmp_path, GOOD.replace(*change))
+    with pytest.raises(InputError) as refused:
+        read_problem(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [b"\x00\xff\xfe", b"\x89PNG\r\n\x1a\n" * 10, b"a" * (1 << 21), b""])
+def test_not_problem_files(tmp_path, content):
+    with pytest.raises(InputError):
+        read_problem(write(tmp_path, content))
+
+
+def test_unreadable(tmp_path):
+    for path in (tmp_path / "missing.toml", tmp_path):
+        with pytest.raises(InputError, match="cannot be read"):
+            read_problem(path)
+
+
+def test_a_thousand_damaged_files(tmp_path):
+    rng = np.random.default_rng(8)
+    pieces = [b"[", b"]", b"{", b"}", b'"', b"=", b"\n", b"-", b"9", b"e9", b"nan", b"inf", b"\xff", b"x", b"domain"]
+    accepted = 0
+    for _ in range(1000):
+        content = GOOD.encode()
+        for _ in range(rng.integers(1, 4)):
+            place, cut = int(rng.integers(0, len(content))), int(rng.choice([0, 1, 3, 30]))
+            content = content[:place] + pieces[rng.integers(len(pieces))] * rng.integers(0, 3) + content[place + cut :]
+        path = write(tmp_path, content)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                loaded = read_problem(path)
+        except InputError as error:
+            assert "\n" not in str(error)
+            continue
+        accepted += 1
+        assert np.all(np.isfinite(loaded.problem.on_grid(loaded.problem.boundary, loaded.grid)))
+    assert 10 < accepted < 990
+    assert [path.name for path in tmp_path.iterdir()] == ["problem.toml"]
+
+
+def test_deep_nesting_is_refused(tmp_path):
+    deep = "family = 'laplace'\nboundary = 1\ndomain = " + "{union=[" * 400 + "]}" * 400
+    with pytest.raises(InputError):
+        read_problem(write(tmp_path, deep))

@@ -1,0 +1,58 @@
+"""What every newcomer sees: the import, the README and its example."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+IMPORT = """
+import json, sys, time
+start = time.perf_counter()
+import mc2
+seconds = time.perf_counter() - start
+print(json.dumps([seconds, sorted({"torch", "matplotlib", "numba", "scipy"} & set(sys.modules))]))
+"""
+
+
+def test_import_is_quick_and_light():
+    """Nothing that could compile is even loaded."""
+    runs = [subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True) for _ in range(3)]
+    results = [json.loads(run.stdout) for run in runs]
+    assert min(seconds for seconds, _ in results) < 1
+    assert all(loaded == [] for _, loaded in results)
+
+
+def test_every_public_name_loads():
+    import mc2
+
+    for name in mc2.__all__:
+        assert getattr(mc2, name) is not None
+    assert set(mc2.__all__) == set(dir(mc2))
+    with pytest.raises(AttributeError):
+        _ = mc2.nothing
+
+
+def test_readme_example_runs(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    done = subprocess.run([sys.executable, "-c", blocks[0]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_readme_links_exist():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text()):
+            assert (ROOT / target).exists(), f"{name} links to {target}"
+
+
+def test_every_make_target_in_the_readme_exists():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for name in ("README.md", "CONTRIBUTING.md"):
+        used = re.findall(r"(?:^|`)make (\w+)", (ROOT / name).read_text(), re.MULTILINE)
+        assert used
+        assert set(used) <= targets
