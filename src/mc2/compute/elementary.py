@@ -20,6 +20,11 @@ import numpy as np
 
 from mc2.compute.compile import scalar
 
+# computed here, since not every compiler would do it ahead of time
+INVERSE_PI = 1 / math.pi
+LOG_2 = math.log(2)
+INVERSE_LOG_2 = 1 / LOG_2
+
 
 @scalar
 def is_single(x: Any) -> Any:
@@ -54,7 +59,7 @@ def _sine_after(x: Any, half_turns: Any, shift: Any) -> Any:
 def sin(x: Any) -> Any:
     T = type(x)
     if is_single(x):
-        return _sine_after(x, nearest(x * T(1 / math.pi)), T(0))
+        return _sine_after(x, nearest(x * T(INVERSE_PI)), T(0))
     return T(math.sin(x))
 
 
@@ -62,7 +67,7 @@ def sin(x: Any) -> Any:
 def cos(x: Any) -> Any:
     T = type(x)
     if is_single(x):
-        return _sine_after(x, nearest(x * T(1 / math.pi) + T(0.5)), T(0.5))
+        return _sine_after(x, nearest(x * T(INVERSE_PI) + T(0.5)), T(0.5))
     return T(math.cos(x))
 
 
@@ -71,7 +76,7 @@ def exp(x: Any) -> Any:
     T = type(x)
     if is_single(x):
         bounded = min(max(x, T(-87.0)), T(88.0))
-        n = nearest(bounded * T(1 / math.log(2)))
+        n = nearest(bounded * T(INVERSE_LOG_2))
         r = bounded - n * T(0.693359375)
         r = r + n * T(2.12194440054690583e-4)
         p = T(0.041668225) + r * (T(8.3748173e-3) + r * T(1.383684e-3))
@@ -129,7 +134,7 @@ def sech_squared(x: Any) -> Any:
 def log_cosh(x: Any) -> Any:
     """log cosh x without overflow: |x| + log(1 + exp(−2|x|)) − log 2."""
     T = type(x)
-    return abs(x) + log(T(1) + exp(T(-2) * abs(x))) - T(math.log(2))
+    return abs(x) + log(T(1) + exp(T(-2) * abs(x))) - T(LOG_2)
 
 
 @scalar

@@ -1,6 +1,7 @@
 """The evaluation grid: cell centres of a square array of pixels."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,9 +58,15 @@ class Grid:
         return _centres(self.size, *self.bounds[2:])
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of all centres, two arrays [n, n]."""
-        x, y = np.meshgrid(self.x, self.y)
-        return x, y
+        """Coordinates of all centres, two arrays [n, n], shared by all who ask."""
+        return _points(self)
+
+
+@lru_cache(maxsize=4)
+def _points(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.meshgrid(grid.x, grid.y)
+    x.flags.writeable = y.flags.writeable = False
+    return x, y
 
 
 def _centres(count: int, low: float, high: float) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mc2.errors import InputError, short
 from mc2.geometry import Domain, Grid
@@ -81,7 +82,7 @@ class Problem(ABC):
                 place = places[name]
                 _agree(self, name, function(*place), values.get(name, zero), place)
 
-    def mask(self, grid: Grid) -> Array:
+    def mask(self, grid: Grid) -> NDArray[np.bool_]:
         """The pixels inside the domain; at least one."""
         mask = self.domain.mask(grid)
         if not mask.any():

@@ -15,6 +15,8 @@ from mc2.compute.elementary import clifford_series, cos, erf, exp, is_single, lo
 PARAMETERS = 10
 """Numbers per term; a term uses the first few."""
 
+ERF_SLOPE = 2 / math.sqrt(math.pi)
+"""The derivative of erf at 0."""
 LOG_SHIFT = 0.01
 """The constant in the profile log(s² + 0.01)."""
 ROOT_SHIFT = 0.01
@@ -113,7 +115,7 @@ def erf_profile(s: Any) -> Any:
     """With d = F′ = 2exp(−s²)/√π: F″ = −2sd, F⁗ = (12s − 8s³)d."""
     T = type(s)
     s2 = s * s
-    d = T(2 / math.sqrt(math.pi)) * exp(-s2)
+    d = T(ERF_SLOPE) * exp(-s2)
     return erf(s), T(-2) * s * d, s * (T(12) - T(8) * s2) * d
 
 

@@ -1,0 +1,8 @@
+"""Estimate: Walk on Spheres, on the CPU and on NVIDIA GPUs."""
+
+from mc2.walks.batch import Batch, estimate_batch
+from mc2.walks.eigenvalue import first_eigenvalue
+from mc2.walks.engine import Options, estimate, trajectory
+from mc2.walks.estimate import Estimate, Record
+
+__all__ = ["Batch", "Estimate", "Options", "Record", "estimate", "estimate_batch", "first_eigenvalue", "trajectory"]

@@ -1,0 +1,271 @@
+"""Running walks: from a problem, budgets and places to estimates."""
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mc2.errors import InputError, short, unknown
+from mc2.geometry import Grid
+from mc2.geometry.checks import positive, whole
+from mc2.problems import Problem
+from mc2.walks.estimate import Estimate, Record
+from mc2.walks.plan import SAMPLINGS, Plan, make_plan
+from mc2.walks.tasks import Progress, Task, run_tasks
+
+MAX_WALKS = 1 << 31
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to walk; what `estimate` documents."""
+
+    seed: int = 0
+    epsilon: float = 1e-4
+    max_steps: int = 128
+    sampling: str = "green"
+    stratify: bool = False
+    estimator: str = "standard"
+    device: str = "auto"
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        whole("seed", self.seed, 0)
+        whole("max_steps", self.max_steps, 1, 1_000_000)
+        if not 1e-6 <= positive("epsilon", self.epsilon) <= 0.1:
+            raise InputError(f"epsilon = {self.epsilon!r} must lie between 1e-6 and 0.1: walks are in float32")
+        if self.sampling not in SAMPLINGS:
+            raise unknown("sampling", self.sampling, SAMPLINGS)
+        if self.device not in DEVICES:
+            raise unknown("device", self.device, DEVICES)
+        if self.threads is not None:
+            whole("threads", self.threads, 1, 4096)
+
+
+def estimate(
+    problem: Problem,
+    walks: int = 8,
+    *,
+    grid: Grid | None = None,
+    points: ArrayLike | None = None,
+    instance: int = 0,
+    first_point: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Estimate:
+    """Estimate the solution of a problem by Walk on Spheres.
+
+    walks: per point; 8 gives a noisy picture, 1,000 a fair one: the error falls as 1/√walks.
+    grid: where; 256 × 256 on [-1, 1]² if neither grid nor points are given. points: instead, an array [count, 2].
+    seed, instance: key the random numbers, together with the pixel (or first_point + the index) and the walk.
+    epsilon: a walk ends this close to the boundary; 1e-4 is small against the noise of any practical budget.
+    max_steps: where a walk is cut off; 128 is ten times the usual length.
+    sampling: of sources: `green`, or `uniform` as in PDEZoo. stratify: spread the first directions evenly.
+    estimator: `standard`, or `reduced` for PDEZoo's Helmholtz trajectories.
+    device: `auto`, `cpu` or `cuda`. threads: on the CPU; all cores if not given.
+    progress: called with (walks done, walks in all).
+    """
+    return trajectory(
+        problem,
+        [walks],
+        grid=grid,
+        points=points,
+        instance=instance,
+        first_point=first_point,
+        progress=progress,
+        **options,
+    )[0]
+
+
+def trajectory(
+    problem: Problem,
+    budgets: Sequence[int],
+    *,
+    grid: Grid | None = None,
+    points: ArrayLike | None = None,
+    instance: int = 0,
+    first_point: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> list[Estimate]:
+    """Nested estimates at several budgets from one run: each is made of the first walks of the next.
+
+    budgets: increasing numbers of walks per point. All else as in `estimate`.
+    """
+    chosen = Options(**options)
+    budgets = check_budgets(budgets)
+    plan = make_plan(problem, chosen.estimator)
+    place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1))
+    device = choose_device(chosen.device, plan)
+    run = _runner(device, plan)
+    start = time.perf_counter()
+    sums, counts = run(plan, place, budgets, chosen, whole("instance", instance, 0), progress)
+    seconds = time.perf_counter() - start
+    _warn(counts, budgets[-1] * place.x.size)
+    return [
+        place.finish(sums[:, index], Record(
+            walks=budget, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
+            instance=instance, epsilon=chosen.epsilon, max_steps=chosen.max_steps, estimator=plan.name,
+            sampling=chosen.sampling, stratified=chosen.stratify, device=device, seconds=seconds,
+        ))
+        for index, budget in enumerate(budgets)
+    ]  # fmt: skip
+
+
+def choose_device(device: str, plan: Plan) -> str:
+    """`cpu` or `cuda`: what was asked for, or for `auto` the GPU where there is one and the functions allow it."""
+    if device == "cpu":
+        return "cpu"
+    from mc2.walks.cuda import can_run, unavailable
+
+    reason = unavailable()
+    if device == "cuda" and reason:
+        raise InputError(f"device 'cuda' cannot be used: {reason}; use --device cpu or auto")
+    if device == "cuda" and not can_run(plan):
+        raise InputError(
+            "device 'cuda' cannot run Python functions that are not formulas: write them with arithmetic, NumPy "
+            "functions and np.where, or use --device cpu"
+        )
+    return "cuda" if not reason and can_run(plan) else "cpu"
+
+
+def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    if device == "cuda":
+        from mc2.walks.cuda import run_cuda
+
+        return run_cuda
+    if plan.compiled:
+        return run_cpu
+    from mc2.walks.arrays import run_arrays
+
+    return run_arrays
+
+
+@dataclass(frozen=True)
+class Place:
+    """The points inside the domain where walks start, and how to lay results out again.
+
+    x, y: float32 [count]. keys: uint32 [count], the pixel or point numbers that key the random numbers.
+    """
+
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    keys: NDArray[np.uint32]
+    mask: NDArray[np.bool_]
+    grid: Grid | None
+    points: NDArray[np.float64] | None
+
+    @classmethod
+    def make(cls, problem: Problem, grid: Grid | None, points: ArrayLike | None, first_point: int) -> "Place":
+        if points is None:
+            grid = grid or Grid()
+            x, y = grid.points()
+            mask = problem.mask(grid)
+            array = None
+        else:
+            if grid is not None:
+                raise InputError("give grid or points, not both")
+            array = _check_points(points)
+            x, y = array[:, 0], array[:, 1]
+            mask = problem.domain.contains(x, y)
+            if not mask.any():
+                raise InputError(f"none of the {len(array):,} points lies inside the domain")
+        keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)
+        return cls(x[mask].astype(np.float32), y[mask].astype(np.float32), keys, mask, grid, array)
+
+    def finish(self, sums: NDArray[np.float64], record: Record) -> Estimate:
+        """An estimate from sums [count, 2] over the walks and their squares."""
+        mean, variance = moments(sums, record.walks)
+        fields = []
+        for values in (mean, variance):
+            field = np.zeros(self.mask.shape)
+            field[self.mask] = values
+            fields.append(field)
+        return Estimate(fields[0], fields[1], self.mask, record, self.grid, self.points)
+
+
+def moments(sums: NDArray[np.float64], walks: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean and its variance, s²/B with s² = Σ(v − mean)²/(B − 1); infinite for one walk."""
+    mean = sums[..., 0] / walks
+    if walks == 1:
+        return mean, np.full_like(mean, np.inf)
+    return mean, np.maximum(sums[..., 1] / walks - mean**2, 0.0) / (walks - 1)
+
+
+def run_cpu(
+    plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
+    from mc2.walks.kernels import Rules, walk_task
+    from mc2.walks.random_kernels import make_key
+
+    tables, registers = plan.tables()
+    rules = Rules(*rule_values(plan, options))
+    key = make_key(options.seed, instance)
+
+    def work(task: Task, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+        part = slice(task.start, task.stop)
+        counts = np.zeros(3, np.int64)
+        walk_task(
+            tables, rules, key, registers.copy(), place.x[part], place.y[part], place.keys[part],
+            task.first_walk, task.marks, sums, counts,
+        )  # fmt: skip
+        return counts
+
+    threads = options.threads or len(os.sched_getaffinity(0))
+    return run_tasks(place.x.size, budgets, work, threads, progress)
+
+
+def rule_values(plan: Plan, options: Options) -> tuple[Any, ...]:
+    """The fields of the kernels' `Rules`, in their types."""
+    return (
+        plan.family,
+        SAMPLINGS.index(options.sampling),
+        np.float32(plan.parameter),
+        np.float32(options.epsilon),
+        np.float32(plan.largest),
+        np.uint32(options.max_steps),
+        options.stratify,
+    )
+
+
+def check_budgets(budgets: Sequence[int]) -> list[int]:
+    """Budgets as increasing whole numbers."""
+    if isinstance(budgets, int | str) or not len(budgets):
+        raise InputError(f"budgets = {short(budgets)} must be a list of walks per point, such as [1, 2, 4, 8]")
+    checked = [whole("walks", budget, 1, MAX_WALKS) for budget in budgets]
+    if sorted(set(checked)) != checked:
+        raise InputError(f"budgets = {short(checked)} must increase")
+    return checked
+
+
+def _check_points(points: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(points, float)
+    except (TypeError, ValueError):
+        raise InputError(f"points = {short(points)} must be numbers") from None
+    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
+        raise InputError(f"points must be an array [count, 2] of x and y, not of shape {list(array.shape)}")
+    if not np.isfinite(array).all():
+        raise InputError("points must be finite")
+    return array
+
+
+def _warn(counts: NDArray[np.int64], walks: int) -> None:
+    if counts[2]:
+        warnings.warn(
+            f"{counts[2]:,} of {walks:,} walks met a source or boundary value that is not finite: the estimate is not "
+            "a number where they started",
+            stacklevel=4,
+        )
+    if counts[1] > 1e-3 * walks:
+        warnings.warn(
+            f"{counts[1]:,} of {walks:,} walks ran out of steps and are biased: raise max_steps",
+            stacklevel=4,
+        )

@@ -1,0 +1,93 @@
+"""Which walk solves a problem: the family's own, or the reduced one of PDEZoo."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mc2.compute.compile import LANES
+from mc2.errors import InputError, unknown
+from mc2.problems import Function, Problem
+from mc2.walks.eigenvalue import first_eigenvalue
+
+FAMILIES = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
+"""In the order of the kernels' numbers."""
+SAMPLINGS = ("green", "uniform")
+ESTIMATORS = ("standard", "reduced")
+
+HELMHOLTZ_LIMIT = 0.5
+"""Walks are used while k² is below this part of λ₁; their variance grows without bound above."""
+HELMHOLTZ_RADIUS = 1.9
+"""Largest kR: below 2, where J₀ is well away from its zero."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the kernels need to know of a problem. parameter: μ or k, else 0."""
+
+    name: str
+    family: int
+    problem: Problem
+    source: Function | None
+    parameter: float = 0.0
+    largest: float = np.inf
+
+    @property
+    def functions(self) -> tuple[Function | None, Function, Function | None]:
+        """Source, boundary and Laplacian on the boundary."""
+        laplacian = self.problem.laplacian if self.name == "biharmonic" else None
+        return self.source, self.problem.boundary, laplacian
+
+    @property
+    def compiled(self) -> bool:
+        """Whether all functions can run in the kernels."""
+        return all(function is None or function.program is not None for function in self.functions)
+
+    def tables(self, dtype: Any = np.float32) -> tuple[Any, ...]:
+        """The programs as the kernels' `Tables`, and registers for them."""
+        from mc2.problems.kernels import SCRATCH
+        from mc2.walks.kernels import Tables
+
+        domain = self.problem.domain.program
+        arrays = [domain.code, domain.constants.astype(dtype)]
+        registers = 3
+        for function in self.functions:
+            program = function.program if function is not None else None
+            arrays.append(program.code if program else np.zeros((0, 5), np.int32))
+            arrays.append(program.constants.astype(dtype) if program else np.zeros(1, dtype))
+            registers = max(registers, program.registers if program else 0)
+        return Tables(*arrays), np.zeros((registers + SCRATCH, LANES), dtype)
+
+
+def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
+    """The plan for a problem. `reduced` walks Δu = f − k²u with the exact u on the right; Helmholtz only."""
+    if estimator not in ESTIMATORS:
+        raise unknown("estimator", estimator, ESTIMATORS)
+    if estimator == "reduced":
+        return _reduced(problem)
+    family = FAMILIES.index(problem.name)
+    if problem.name == "yukawa":
+        return Plan(problem.name, family, problem, problem.source, float(np.sqrt(problem.lam)))  # type: ignore[attr-defined]
+    if problem.name == "helmholtz":
+        k = problem.k  # type: ignore[attr-defined]
+        _check_helmholtz(problem, k)
+        return Plan(problem.name, family, problem, problem.source, k, HELMHOLTZ_RADIUS / k)
+    return Plan(problem.name, family, problem, problem.source)
+
+
+def _check_helmholtz(problem: Problem, k: float) -> None:
+    eigenvalue = first_eigenvalue(problem.domain)
+    if k * k >= HELMHOLTZ_LIMIT * eigenvalue:
+        raise InputError(
+            f"walks cannot solve this Helmholtz problem: k² = {k * k:.4g} is not below half of the domain's first "
+            f"Dirichlet eigenvalue λ₁ = {eigenvalue:.4g}, so their variance is too large or infinite; use a solver "
+            "that does not walk (finite differences, or boundary least squares)"
+        )
+
+
+def _reduced(problem: Problem) -> Plan:
+    if problem.name != "helmholtz":
+        raise InputError(f"the reduced estimator is for helmholtz problems, not {problem.name}")
+    if problem.exact is None:
+        raise InputError("the reduced estimator needs the exact solution: it walks Δu = f − k²u with u on the right")
+    return Plan("reduced", FAMILIES.index("poisson"), problem, problem.exact.apply(0.0, 1.0, 0.0))

@@ -1,0 +1,112 @@
+"""Work for many threads whose sums come out the same however it is split.
+
+The walks of a point are added up in chunks of `CHUNK`, each in its own order, and the chunks in theirs. So a sum never
+depends on threads, on tasks, or on which other budgets were asked for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 1024
+"""Walks of a point that are added up together."""
+TASK = 16_384
+"""Walks in a task: about a millisecond of work."""
+WAVE = 1 << 22
+"""Partial sums kept at a time, which bounds memory whatever the budget."""
+
+Progress = Callable[[int, int], None]
+"""Called with the walks done and the walks in all."""
+
+Sums = NDArray[np.float64]
+"""[point, mark, 2]: sums of the values and of their squares."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Points start…stop, and their walks first_walk… up to the last mark; marks are counted from first_walk."""
+
+    start: int
+    stop: int
+    first_walk: int
+    marks: NDArray[np.int64]
+
+    @property
+    def walks(self) -> int:
+        return (self.stop - self.start) * int(self.marks[-1])
+
+
+Work = Callable[[Task, Sums], NDArray[np.int64]]
+"""Fills the sums of a task and returns its counts."""
+
+
+def run_tasks(
+    count: int, budgets: Sequence[int], work: Work, threads: int, progress: Progress | None
+) -> tuple[Sums, NDArray[np.int64]]:
+    """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks."""
+    result = np.empty((count, len(budgets), 2))
+    counts = np.zeros(3, np.int64)
+    before = np.zeros((count, 2))
+    chunks = -(-budgets[-1] // CHUNK)
+    wave = max(1, WAVE // (2 * count))
+    done = 0
+    for first in range(0, chunks, wave):
+        last = min(first + wave, chunks)
+        tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk)]
+        # with a single chunk the marks are the budgets, and tasks can write where the result is wanted
+        sums = [
+            result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
+            for task in tasks
+        ]
+        for task, found in _run(work, list(zip(tasks, sums, strict=True)), threads):
+            counts += found
+            done += task.walks
+            if progress:
+                progress(done, count * budgets[-1])
+        if chunks > 1:
+            before = _add_up(tasks, sums, budgets, before, result)
+    return result, counts
+
+
+def _tasks(count: int, budgets: Sequence[int], chunk: int) -> list[Task]:
+    """The tasks of one chunk of walks: its marks are the budgets that fall inside, and its end."""
+    first = chunk * CHUNK
+    last = min(CHUNK, budgets[-1] - first)
+    marks = np.array([*(budget - first for budget in budgets if 0 < budget - first < last), last], np.int64)
+    size = max(1, TASK // last)
+    return [Task(start, min(start + size, count), first, marks) for start in range(0, count, size)]
+
+
+def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int) -> Iterator[tuple[Task, NDArray[np.int64]]]:
+    """Do all jobs, and report each as it is done. An interruption drops what has not begun."""
+    if threads == 1 or len(jobs) == 1:
+        yield from ((task, work(task, sums)) for task, sums in jobs)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        pending = {pool.submit(work, task, sums): task for task, sums in jobs}
+        while pending:
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                yield pending.pop(future), future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _add_up(tasks: list[Task], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
+    """Put sums at budgets into the result, chunk after chunk; returns the sums up to the last chunk's end."""
+    total = before
+    for first_walk in sorted({task.first_walk for task in tasks}):
+        after = total.copy()
+        for task, found in zip(tasks, sums, strict=True):
+            if task.first_walk != first_walk:
+                continue
+            part = slice(task.start, task.stop)
+            for mark, budget in enumerate(task.marks + first_walk):
+                if budget in budgets:
+                    result[part, budgets.index(budget)] = total[part] + found[:, mark]
+            after[part] += found[:, -1]
+        total = after
+    return total
