@@ -13,7 +13,7 @@ import numpy as np
 from yardstick import walk as yardstick
 
 if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, NumPy 2.5 has dropped it
-    np.vstack = np.vstack
+    np.row_stack = np.vstack  # noqa: NPY201
 
 import mc2
 from mc2.geometry import Disk, Grid

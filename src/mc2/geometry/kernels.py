@@ -215,14 +215,9 @@ def distance_lanes(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
 
 
 @scalar
-def _shape_point(op: Any, constants: Any, at: Any, x: Any, y: Any) -> Any:
-    T = type(x)
-    cos = T(constants[at + 2])
-    sin = T(constants[at + 3])
-    a = T(constants[at + 4])
-    b = T(constants[at + 5])
-    dx = x - T(constants[at])
-    dy = y - T(constants[at + 1])
+def shape_point(op: Any, cx: Any, cy: Any, cos: Any, sin: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
+    """Distance of one point to one shape."""
+    dx, dy = x - cx, y - cy
     u = cos * dx + sin * dy
     v = cos * dy - sin * dx
     if op == DISK:
@@ -263,19 +258,25 @@ def _polygon_point(constants: Any, at: Any, edges: Any, x: Any, y: Any) -> Any:
 @scalar
 def distance_point(code: Any, constants: Any, x: Any, y: Any, registers: Any) -> Any:
     """Distance of one point; registers is [MAX_REGISTERS], typed as x."""
+    T = type(x)
+    found = T(0)
     for row in range(code.shape[0]):
-        op, out, a, b = code[row, 0], code[row, 1], code[row, 2], code[row, 3]
+        # unsigned, or every access would first ask whether its index is negative
+        op, out, a, b = code[row, 0], np.uint32(code[row, 1]), np.uint32(code[row, 2]), np.uint32(code[row, 3])
         if op < POLYGON:
-            registers[out] = _shape_point(op, constants, a, x, y)
+            c = constants
+            cx, cy, cos, sin = T(c[a]), T(c[a + 1]), T(c[a + 2]), T(c[a + 3])
+            found = shape_point(op, cx, cy, cos, sin, T(c[a + 4]), T(c[a + 5]), x, y)
         elif op == POLYGON:
-            registers[out] = _polygon_point(constants, a, b, x, y)
+            found = _polygon_point(constants, a, b, x, y)
         elif op == UNION:
-            registers[out] = union(registers[a], registers[b])
+            found = union(registers[a], registers[b])
         elif op == INTERSECTION:
-            registers[out] = intersection(registers[a], registers[b])
+            found = intersection(registers[a], registers[b])
         else:
-            registers[out] = difference(registers[a], registers[b])
-    return registers[0]
+            found = difference(registers[a], registers[b])
+        registers[out] = found
+    return found
 
 
 @kernel

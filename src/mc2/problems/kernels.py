@@ -184,44 +184,54 @@ def _address(low: Any, high: Any) -> Any:
 @scalar
 def _term_data(constants: Any, offset: Any) -> Any:
     """The coefficients of u, Δu, Δ²u and the parameters of a term, as numbers that stay put during a loop."""
-    c = constants[offset : offset + 13]
-    return (c[0], c[1], c[2]), (c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12])
+    c, o = constants, np.uint32(offset)  # unsigned, or every access would first ask whether its index is negative
+    parameters = (
+        c[o + 3], c[o + 4], c[o + 5], c[o + 6], c[o + 7], c[o + 8], c[o + 9], c[o + 10], c[o + 11], c[o + 12],
+    )  # fmt: skip
+    return (c[o], c[o + 1], c[o + 2]), parameters
 
 
 # --- one point --------------------------------------------------------------------------------------------------
 
-_unary, _binary, _term, _profile = (switch(list(group.values())) for group in (UNARY, BINARY, TERMS, PROFILES))
+
+def _at_point(term: Any) -> Any:
+    """A term that fetches its own parameters, so that it reads no more than it needs."""
+
+    @scalar
+    def point(constants: Any, offset: Any, x: Any, y: Any) -> Any:
+        return term(x, y, _term_data(constants, offset)[1])
+
+    return point
+
+
+_unary, _binary, _profile = (switch(list(group.values())) for group in (UNARY, BINARY, PROFILES))
+_term = switch([_at_point(term) for term in TERMS.values()])
 
 
 @scalar
-def separable_point(constants: Any, offset: Any, kinds: Any, x: Any, y: Any) -> Any:
-    (c0, c1, c2), (a, sx, sy, s1, tx, ty, t1, _, _, _) = _term_data(constants, offset)
-    f, f2, f4 = _profile(kinds >> 4, sx * x + sy * y + s1)
-    g, g2, g4 = _profile(kinds & 15, tx * x + ty * y + t1)
-    u, laplacian, bilaplacian = terms.separable(a, sx * sx + sy * sy, tx * tx + ty * ty, f, f2, f4, g, g2, g4)
-    return c0 * u + c1 * laplacian + c2 * bilaplacian
-
-
-@scalar
-def term_point(operation: Any, constants: Any, offset: Any, x: Any, y: Any) -> Any:
-    (c0, c1, c2), p = _term_data(constants, offset)
-    u, laplacian, bilaplacian = _term(operation - FIRST_TERM, x, y, p)
-    return c0 * u + c1 * laplacian + c2 * bilaplacian
+def term_point(operation: Any, constants: Any, offset: Any, kinds: Any, x: Any, y: Any) -> Any:
+    """(u, Δu, Δ²u) of a term at a point."""
+    if operation == SEPARABLE:
+        a, sx, sy, s1, tx, ty, t1, _, _, _ = _term_data(constants, offset)[1]
+        f, f2, f4 = _profile(kinds >> 4, sx * x + sy * y + s1)
+        g, g2, g4 = _profile(kinds & 15, tx * x + ty * y + t1)
+        return terms.separable(a, sx * sx + sy * sy, tx * tx + ty * ty, f, f2, f4, g, g2, g4)
+    return _term(operation - FIRST_TERM, constants, offset, x, y)
 
 
 @scalar
 def run_point(code: Any, constants: Any, registers: Any) -> Any:
     """Run a program at one point: registers[0], registers[1] hold x, y. Compiled Python functions cannot run here."""
     for row in range(code.shape[0]):
-        operation, out, a, b, c = code[row, 0], code[row, 1], code[row, 2], code[row, 3], code[row, 4]
+        operation, b = code[row, 0], code[row, 3]
+        out, a, second, third = np.uint32(code[row, 1]), np.uint32(code[row, 2]), np.uint32(b), np.uint32(code[row, 4])
         if operation < FIRST_BINARY:
             registers[out] = _unary(operation, registers[a])
         elif operation < FIRST_TERM:
-            registers[out] = _binary(operation - FIRST_BINARY, registers[a], registers[b])
-        elif operation < CONSTANT:
-            registers[out] = term_point(operation, constants, a, registers[0], registers[1])
-        elif operation == SEPARABLE:
-            registers[out] = separable_point(constants, a, b, registers[0], registers[1])
+            registers[out] = _binary(operation - FIRST_BINARY, registers[a], registers[second])
+        elif operation < CONSTANT or operation == SEPARABLE:
+            u, laplacian, bilaplacian = term_point(operation, constants, a, b, registers[0], registers[1])
+            registers[out] = constants[a] * u + constants[a + 1] * laplacian + constants[a + 2] * bilaplacian
         elif operation == CONSTANT:
             registers[out] = constants[a]
         elif operation == INTEGER_POWER:
@@ -229,7 +239,7 @@ def run_point(code: Any, constants: Any, registers: Any) -> Any:
         elif operation == CLIFFORD:
             registers[out] = el.clifford(b, registers[a])
         else:
-            registers[out] = registers[b] if registers[a] != 0 else registers[c]
+            registers[out] = registers[second] if registers[a] != 0 else registers[third]
     return registers[2]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.geometry import Grid
+from mc2.problems import Atoms
 from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ BLOCK = 128
 """Threads per block."""
 SEGMENT = 32
 """Most walks that a thread does for its point."""
+BUSY_WARPS = 20_000
+"""Warps that keep a large GPU busy to the end of a launch."""
 WAVE = 1 << 24
 """Partial sums on the device at a time."""
 
@@ -51,9 +54,10 @@ def can_run(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class Packed:
-    """Problems in the arrays that `cuda_kernels.walk_grid` reads, on the device."""
+    """Problems in the arrays that the kernels read, on the device; and which of them each kind of kernel is for."""
 
     arrays: tuple[Any, ...]
+    groups: dict[str, Any]
     count: int
 
 
@@ -65,20 +69,46 @@ def pack(plans: Sequence[Plan], instances: Sequence[int], options: "Options") ->
 
     domains, functions = _Pile(4), _Pile(5)
     programs = np.zeros((len(plans), 12), np.int32)
-    rules = np.zeros((len(plans), 3), np.float32)
+    shapes = np.zeros((len(plans), 12), np.float32)
+    rules = np.zeros((len(plans), 6), np.float32)
+    groups: dict[str, list[int]] = {}
     for number, plan in enumerate(plans):
         program = plan.problem.domain.program
         programs[number, 0:2] = domains.add(program.code, program.constants, _domain_offsets(program.code))
-        for index, function in enumerate(plan.functions):
-            if function is not None and function.program is not None:
-                code, constants = function.program.code, function.program.constants
-                programs[number, 2 + 2 * index : 4 + 2 * index] = functions.add(code, constants, _offsets(code))
-                programs[number, 9 + index] = _kind(code)
-        programs[number, 8] = plan.family
-        rules[number] = plan.parameter, options.epsilon, plan.largest
+        programs[number, 8:11], shapes[number] = _two_shapes(program.code, program.constants)
+        operator = _table_operator(plan) if programs[number, 8] >= 0 else None
+        if operator is None:
+            for index, function in enumerate(plan.functions):
+                if function is not None and function.program is not None:
+                    code, constants = function.program.code, function.program.constants
+                    programs[number, 2 + 2 * index : 4 + 2 * index] = functions.add(code, constants, _offsets(code))
+            kind = "general" if plan.source is not None else "laplace"
+        else:
+            table = plan.problem.boundary.program
+            terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
+            programs[number, 2:4] = functions.add(terms, table.constants, _offsets(terms))  # type: ignore[union-attr]
+            kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
+        groups.setdefault(kind, []).append(number)
+        programs[number, 11] = plan.family
+        rules[number] = plan.parameter, options.epsilon, plan.largest, *(operator or (0.0, 0.0, 0.0))
     keys = np.stack([make_key(options.seed, instance) for instance in instances])
-    arrays = (*domains.arrays(), *functions.arrays(), programs, rules, keys)
-    return Packed(tuple(cuda.to_device(array) for array in arrays), len(plans))
+    arrays = (*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
+    chosen = {kind: cuda.to_device(np.array(numbers, np.int32)) for kind, numbers in groups.items()}
+    return Packed(tuple(cuda.to_device(array) for array in arrays), chosen, len(plans))
+
+
+def _table_operator(plan: Plan) -> tuple[float, float, float] | None:
+    """The operator that makes the source from the boundary's atoms, if all functions are made of the same atoms."""
+    source, boundary, laplacian = plan.functions
+    if not isinstance(boundary, Atoms) or boundary.operator != (1.0, 0.0, 0.0):
+        return None
+    for function in (source, laplacian):
+        if function is not None and not (isinstance(function, Atoms) and function.atoms == boundary.atoms):
+            return None
+    if laplacian is not None and laplacian.operator != (0.0, 1.0, 0.0):  # type: ignore[attr-defined]
+        return None
+    operator = source.operator if source is not None else (0.0, 0.0, 0.0)  # type: ignore[attr-defined]
+    return operator if plan.name == "biharmonic" or operator[2] == 0 else None
 
 
 class _Pile:
@@ -108,6 +138,23 @@ class _Pile:
         return np.concatenate(self.codes), np.concatenate(self.constants).astype(np.float32)
 
 
+def _two_shapes(code: NDArray[np.int32], constants: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
+    """Two shapes, their Boolean (−1 for a single shape) and their constants; −1 throughout for any other domain."""
+    from mc2.geometry.kernels import POLYGON, UNION
+
+    found = np.zeros(12)
+    operations = code[:, 0]
+    if len(code) == 1 and operations[0] < POLYGON:
+        found[:6] = constants[code[0, 2] : code[0, 2] + 6]
+        return [int(operations[0]), -1, -1], found
+    if len(code) == 3 and operations[0] < POLYGON and operations[1] < POLYGON and operations[2] >= UNION:
+        order = [0, 1] if code[2, 2] == code[0, 1] else [1, 0]  # the Boolean may name them the other way round
+        for place, row in enumerate(order):
+            found[6 * place : 6 * place + 6] = constants[code[row, 2] : code[row, 2] + 6]
+        return [int(operations[order[0]]), int(operations[order[1]]), int(operations[2])], found
+    return [-1, -1, -1], found
+
+
 def _domain_offsets(code: NDArray[np.int32]) -> NDArray[np.bool_]:
     from mc2.geometry.kernels import UNION
 
@@ -121,23 +168,28 @@ def _offsets(code: NDArray[np.int32]) -> NDArray[np.bool_]:
     return ((operation >= FIRST_TERM) & (operation <= CONSTANT)) | (operation == SEPARABLE)
 
 
-def _kind(code: NDArray[np.int32]) -> int:
-    """Whether a program only adds terms up."""
-    from mc2.problems.kernels import CONSTANT, FIRST_TERM, OPCODE, SEPARABLE
-    from mc2.walks.cuda_kernels import GENERAL, SUM_OF_TERMS
-
-    operation = code[:, 0]
-    terms = ((operation >= FIRST_TERM) & (operation < CONSTANT)) | (operation == SEPARABLE)
-    sums = (operation == OPCODE["add"]) | (operation == OPCODE["copy"])
-    return SUM_OF_TERMS if terms.any() and np.all(terms | sums) else GENERAL
-
-
 def _segments(budgets: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """(first walk, walks) of every segment, none across a budget; and which budget ends with it, or −1."""
     edges = sorted({*range(0, budgets[-1], SEGMENT), *budgets})
     pieces = np.array([(first, last - first) for first, last in pairwise(edges)], np.int32)
     where = {budget: index for index, budget in enumerate(budgets)}
     return pieces, np.array([where.get(last, -1) for last in edges[1:]], np.int32)
+
+
+def _span(points: int, walks: int) -> int:
+    """Points per warp: many make a long queue that keeps its threads busy, but there must be enough warps as well."""
+    from mc2.walks.cuda_kernels import ITEMS
+
+    most = 32 * max(1, ITEMS // (32 * walks))
+    return min(most, 32 * max(1, points // (32 * BUSY_WARPS)))
+
+
+@lru_cache(maxsize=4)
+def _workspace(name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Device memory that is used again by launches of the same shape: asking for it takes longer than a walk."""
+    from numba import cuda
+
+    return cuda.device_array(shape, dtype)
 
 
 def launch(
@@ -149,33 +201,50 @@ def launch(
     options: "Options",
     progress: "Progress | None" = None,
 ) -> tuple[Any, Any, Any]:
-    """Walk all problems from all points. Device arrays: sums [problem, budget, point, 2], mask, and counts."""
+    """Walk all problems from all points. Device arrays: sums [problem, budget, point, 2], mask, and counts.
+
+    The sums are good until the next launch, which uses the same memory again.
+    """
     from numba import cuda
 
-    from mc2.walks.cuda_kernels import add_segments, walk_grid
+    from mc2.walks.cuda_kernels import WALKS, WARPS, add_segments, measure
 
     points = x.size
     pieces, ends = _segments(budgets)
     wave = max(1, min(65_535, WAVE // (points * packed.count)))
-    result = cuda.device_array((packed.count, len(budgets), points, 2), np.float64)
-    running = cuda.device_array((packed.count, points, 2), np.float64)
     mask = cuda.device_array((packed.count, points), np.uint8)
-    counts = cuda.to_device(np.zeros((packed.count, 3), np.int64))
+    starts = _workspace("starts", (packed.count, points), np.float32)
+    counts = cuda.device_array((packed.count, 3), np.int64)
     blocks = -(-points // BLOCK)
-    sampling = np.int32(SAMPLINGS.index(options.sampling))
+    domain_code, domain_constants, _, _, _, programs, _, _ = packed.arrays
+    measure[(blocks, packed.count), BLOCK](domain_code, domain_constants, programs, x, y, starts, mask, counts)
+    if len(pieces) > 1:
+        result = cuda.device_array((packed.count, len(budgets), points, 2), np.float64)
+        running = cuda.device_array((packed.count, points, 2), np.float64)
     for first in range(0, len(pieces), wave):
-        part = cuda.to_device(pieces[first : first + wave])
-        sums = cuda.device_array((packed.count, len(part), points, 2), np.float64)
-        walk_grid[(blocks, packed.count, len(part)), BLOCK](
-            *packed.arrays, x, y, keys, part, np.uint32(options.max_steps), sampling, options.stratify, sums, mask,
-            counts,
-        )  # fmt: skip
+        part = pieces[first : first + wave]
+        sums = _workspace("sums", (packed.count, len(part), points, 2), np.float64)
+        span = _span(points * packed.count * len(part), int(part[:, 1].max()))
+        grid = (-(-points // (span * WARPS)), len(part))
+        rules = (np.int32(span), np.uint32(options.max_steps), np.int32(SAMPLINGS.index(options.sampling)))
+        device_part = cuda.to_device(part)
+        ready = cuda.event(timing=False)
+        ready.record()
+        for kind, chosen in packed.groups.items():  # beside each other, between what was and what will be launched
+            stream, done = cuda.stream(), cuda.event(timing=False)
+            ready.wait(stream)
+            WALKS[kind][(grid[0], chosen.size, grid[1]), 32 * WARPS, stream](
+                *packed.arrays, chosen, x, y, keys, starts, device_part, *rules, options.stratify, sums, counts
+            )
+            done.record(stream)
+            done.wait()
+        if len(pieces) == 1:
+            return sums, mask, counts
         last = cuda.to_device(ends[first : first + wave])
         add_segments[(blocks, packed.count), BLOCK](sums, last, first == 0, running, result)
         if progress:
             cuda.synchronize()
-            done = int(pieces[min(first + wave, len(pieces)) - 1].sum())
-            progress(done * points * packed.count, budgets[-1] * points * packed.count)
+            progress(int(part[-1].sum()) * points * packed.count, budgets[-1] * points * packed.count)
     return result, mask, counts
 
 
