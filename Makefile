@@ -7,7 +7,7 @@ export MPLBACKEND := Agg
 .PHONY: solve test check format clean
 
 solve: $(VENV)/core
-	$(VENV)/bin/mc2 show examples/keyhole.toml --out problem.png
+	$(VENV)/bin/mc2 solve examples/keyhole.toml --walks 64 --out solution.npz --plot solution.png
 
 test: $(VENV)/dev check
 	$(VENV)/bin/python -m pytest
@@ -35,5 +35,5 @@ $(VENV)/dev: $(VENV)/core
 	@touch $@
 
 clean:
-	rm -rf $(VENV) problem.png
+	rm -rf $(VENV) solution.npz solution.png
 	find src -name '*.nb[ic]' -delete

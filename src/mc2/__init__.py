@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from mc2.problems import Problem as Problem
     from mc2.problems import Yukawa as Yukawa
     from mc2.problems import read_problem as read_problem
+    from mc2.walks import Estimate as Estimate
+    from mc2.walks import estimate as estimate
+    from mc2.walks import estimate_batch as estimate_batch
+    from mc2.walks import trajectory as trajectory
 
 __version__ = "0.1.0"
 
@@ -29,6 +33,10 @@ _HOMES = {
     "Biharmonic": "mc2.problems",
     "Helmholtz": "mc2.problems",
     "read_problem": "mc2.problems",
+    "Estimate": "mc2.walks",
+    "estimate": "mc2.walks",
+    "estimate_batch": "mc2.walks",
+    "trajectory": "mc2.walks",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -9,6 +9,7 @@ import typer
 from mc2 import __version__
 from mc2.cli.info import info
 from mc2.cli.show import show
+from mc2.cli.solve import solve
 from mc2.errors import InputError
 
 app = typer.Typer(
@@ -17,8 +18,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(info)
+app.command()(solve)
 app.command()(show)
+app.command()(info)
 
 
 def _print_version(value: bool) -> None:

@@ -3,6 +3,16 @@
 from mc2.walks.batch import Batch, estimate_batch
 from mc2.walks.eigenvalue import first_eigenvalue
 from mc2.walks.engine import Options, estimate, trajectory
-from mc2.walks.estimate import Estimate, Record
+from mc2.walks.estimate import Estimate, Record, check_npz
 
-__all__ = ["Batch", "Estimate", "Options", "Record", "estimate", "estimate_batch", "first_eigenvalue", "trajectory"]
+__all__ = [
+    "Batch",
+    "Estimate",
+    "Options",
+    "Record",
+    "check_npz",
+    "estimate",
+    "estimate_batch",
+    "first_eigenvalue",
+    "trajectory",
+]

@@ -104,6 +104,7 @@ def trajectory(
     place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1))
     device = choose_device(chosen.device, plan)
     run = _runner(device, plan)
+    run(plan, place.first(), [1], chosen, 0, None)  # compiles or loads the kernels, so that seconds are of walking
     start = time.perf_counter()
     sums, counts = run(plan, place, budgets, chosen, whole("instance", instance, 0), progress)
     seconds = time.perf_counter() - start
@@ -179,6 +180,10 @@ class Place:
         keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)
         return cls(x[mask].astype(np.float32), y[mask].astype(np.float32), keys, mask, grid, array)
 
+    def first(self) -> "Place":
+        """Only the first point."""
+        return Place(self.x[:1], self.y[:1], self.keys[:1], self.mask, self.grid, self.points)
+
     def finish(self, sums: NDArray[np.float64], record: Record) -> Estimate:
         """An estimate from sums [count, 2] over the walks and their squares."""
         mean, variance = moments(sums, record.walks)
@@ -195,7 +200,8 @@ def moments(sums: NDArray[np.float64], walks: int) -> tuple[NDArray[np.float64],
     mean = sums[..., 0] / walks
     if walks == 1:
         return mean, np.full_like(mean, np.inf)
-    return mean, np.maximum(sums[..., 1] / walks - mean**2, 0.0) / (walks - 1)
+    with np.errstate(invalid="ignore"):  # walks that met infinite values, which are reported elsewhere
+        return mean, np.maximum(sums[..., 1] / walks - mean**2, 0.0) / (walks - 1)
 
 
 def run_cpu(

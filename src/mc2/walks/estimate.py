@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def check_npz(path: Path) -> None:
+    """Refuse file names that do not end in .npz: before any work is done."""
+    if path.suffix != ".npz":
+        raise InputError(f"cannot write an estimate to {path}: the name must end in .npz")
+
+
 @dataclass(frozen=True)
 class Record:
     """How an estimate was made.
@@ -67,8 +73,7 @@ class Estimate:
     def save(self, path: str | Path) -> None:
         """Write a npz file: mean, variance, mask, coordinates, and the record as JSON text."""
         path = Path(path)
-        if path.suffix != ".npz":
-            raise InputError(f"cannot write an estimate to {path}: the name must end in .npz")
+        check_npz(path)
         where = {"bounds": np.array(self.grid.bounds)} if self.grid else {"points": np.asarray(self.points)}
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(
@@ -85,7 +90,7 @@ class Estimate:
     def load(cls, path: str | Path) -> "Estimate":
         """Read what `save` wrote. Nothing in the file is run."""
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 mean, variance, mask = data["mean"], data["variance"], data["mask"]
                 record = Record(**json.loads(str(data["record"])))
                 points = data.get("points")
