@@ -83,7 +83,7 @@ def _on_cpu(
 def _on_gpu(plans: list[Plan], budgets: list[int], grid: Grid, instances: list[int], options: Options) -> Batch:
     from numba import cuda
 
-    from mc2.walks.cuda import BLOCK, grid_points, launch, pack
+    from mc2.walks.cuda import BLOCK, grid_points, launch, pack, quietly
     from mc2.walks.cuda_kernels import take_moments
 
     x, y, keys = grid_points(grid)
@@ -91,9 +91,10 @@ def _on_gpu(plans: list[Plan], budgets: list[int], grid: Grid, instances: list[i
     shape = (len(plans), len(budgets), x.size)
     mean, variance = cuda.device_array(shape, np.float32), cuda.device_array(shape, np.float32)
     blocks = -(-x.size // BLOCK)
-    take_moments[(blocks, len(plans), len(budgets)), BLOCK](
-        result, mask, cuda.to_device(np.array(budgets, np.int64)), mean, variance
-    )
+    with quietly():
+        take_moments[(blocks, len(plans), len(budgets)), BLOCK](
+            result, mask, cuda.to_device(np.array(budgets, np.int64)), mean, variance
+        )
     fields, masks = (len(plans), len(budgets), *grid.shape), (len(plans), *grid.shape)
     mean, variance, mask = mean.reshape(fields), variance.reshape(fields), mask.reshape(masks)
     return Batch(mean, variance, mask, counts, tuple(budgets), "cuda")

@@ -1,6 +1,8 @@
 """Walks on an NVIDIA GPU: packing problems, launching, and results that stay on the device."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -176,12 +178,30 @@ def _segments(budgets: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int
     return pieces, np.array([where.get(last, -1) for last in edges[1:]], np.int32)
 
 
-def _span(points: int, walks: int) -> int:
+def _span(kind: str, points: int, walks: int) -> int:
     """Points per warp: many make a long queue that keeps its threads busy, but there must be enough warps as well."""
-    from mc2.walks.cuda_kernels import ITEMS
+    from mc2.walks.cuda_kernels import ITEMS, POINTS
 
-    most = 32 * max(1, ITEMS // (32 * walks))
-    return min(most, 32 * max(1, points // (32 * BUSY_WARPS)))
+    best = {"laplace table": 32, "biharmonic table": 64}.get(kind, 128)  # as measured at 8 walks
+    return 32 * max(1, min(best * 8 // (32 * walks), ITEMS // (32 * walks), POINTS // 32, points // (32 * BUSY_WARPS)))
+
+
+@lru_cache(maxsize=16)
+def _stream(kind: str) -> Any:
+    """A stream for every kind of problems, so that they run beside each other."""
+    from numba import cuda
+
+    return cuda.stream()
+
+
+@lru_cache(maxsize=16)
+def _device_segments(budgets: tuple[int, ...], first: int, count: int) -> tuple[Any, Any, NDArray[np.int32]]:
+    """Segments, and the budgets that they end, on the device."""
+    from numba import cuda
+
+    pieces, ends = _segments(budgets)
+    part = pieces[first : first + count]
+    return cuda.to_device(part), cuda.to_device(ends[first : first + count]), part
 
 
 @lru_cache(maxsize=4)
@@ -192,6 +212,17 @@ def _workspace(name: str, shape: tuple[int, ...], dtype: Any) -> Any:
     return cuda.device_array(shape, dtype)
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without numba's advice on small launches: a small problem is a small launch."""
+    from numba.core.errors import NumbaPerformanceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        yield
+
+
+@quietly()
 def launch(
     packed: Packed,
     x: Any,
@@ -210,7 +241,7 @@ def launch(
     from mc2.walks.cuda_kernels import WALKS, WARPS, add_segments, measure
 
     points = x.size
-    pieces, ends = _segments(budgets)
+    segments = len(_segments(budgets)[0])
     wave = max(1, min(65_535, WAVE // (points * packed.count)))
     mask = cuda.device_array((packed.count, points), np.uint8)
     starts = _workspace("starts", (packed.count, points), np.float32)
@@ -218,30 +249,27 @@ def launch(
     blocks = -(-points // BLOCK)
     domain_code, domain_constants, _, _, _, programs, _, _ = packed.arrays
     measure[(blocks, packed.count), BLOCK](domain_code, domain_constants, programs, x, y, starts, mask, counts)
-    if len(pieces) > 1:
+    if segments > 1:
         result = cuda.device_array((packed.count, len(budgets), points, 2), np.float64)
         running = cuda.device_array((packed.count, points, 2), np.float64)
-    for first in range(0, len(pieces), wave):
-        part = pieces[first : first + wave]
+    rules = (np.uint32(options.max_steps), np.int32(SAMPLINGS.index(options.sampling)), options.stratify)
+    for first in range(0, segments, wave):
+        device_part, ends, part = _device_segments(tuple(budgets), first, wave)
         sums = _workspace("sums", (packed.count, len(part), points, 2), np.float64)
-        span = _span(points * packed.count * len(part), int(part[:, 1].max()))
-        grid = (-(-points // (span * WARPS)), len(part))
-        rules = (np.int32(span), np.uint32(options.max_steps), np.int32(SAMPLINGS.index(options.sampling)))
-        device_part = cuda.to_device(part)
         ready = cuda.event(timing=False)
         ready.record()
         for kind, chosen in packed.groups.items():  # beside each other, between what was and what will be launched
-            stream, done = cuda.stream(), cuda.event(timing=False)
+            span = _span(kind, points * packed.count * len(part), int(part[:, 1].max()))
+            stream, done = _stream(kind), cuda.event(timing=False)
             ready.wait(stream)
-            WALKS[kind][(grid[0], chosen.size, grid[1]), 32 * WARPS, stream](
-                *packed.arrays, chosen, x, y, keys, starts, device_part, *rules, options.stratify, sums, counts
+            WALKS[kind][(-(-points // (span * WARPS)), chosen.size, len(part)), 32 * WARPS, stream](
+                *packed.arrays, chosen, x, y, keys, starts, device_part, np.int32(span), *rules, sums, counts
             )
             done.record(stream)
             done.wait()
-        if len(pieces) == 1:
+        if segments == 1:
             return sums, mask, counts
-        last = cuda.to_device(ends[first : first + wave])
-        add_segments[(blocks, packed.count), BLOCK](sums, last, first == 0, running, result)
+        add_segments[(blocks, packed.count), BLOCK](sums, ends, first == 0, running, result)
         if progress:
             cuda.synchronize()
             progress(int(part[-1].sum()) * points * packed.count, budgets[-1] * points * packed.count)

@@ -31,7 +31,10 @@ WARPS = 4
 """Warps per block."""
 ITEMS = 1024
 """Most walks in a warp's queue."""
-QUEUES = WARPS * ITEMS
+VALUES = WARPS * ITEMS
+POINTS = 256
+"""Most points in a warp's queue."""
+QUEUES = WARPS * POINTS
 FULL_WARP = 0xFFFFFFFF
 CROWD = 12
 """Walks of a warp that are scored together, where scoring is all there is to evaluate."""
@@ -130,14 +133,14 @@ def _terms(order: int) -> Any:
 
     @cuda.jit(device=True)
     def contribution(
-        code: Any, constants: Any, own: Any, rules: Any, ending: Any, factor: Any, weight: Any, share: Any, x: Any,
-        y: Any, registers: Any,
+        code: Any, constants: Any, own: Any, first: Any, last: Any, c0: Any, c1: Any, ending: Any, factor: Any,
+        weight: Any, share: Any, x: Any, y: Any, registers: Any,
     ) -> Any:  # fmt: skip
-        u, laplacian, bilaplacian = _sum_terms(code, constants, own[2], own[3], x, y)
+        u, laplacian, bilaplacian = _sum_terms(code, constants, first, last, x, y)
         if order == 0:
             return weight * u
         if order == 1:
-            return weight * u if ending else factor * (rules[3] * u + rules[4] * laplacian)
+            return weight * u if ending else factor * (c0 * u + c1 * laplacian)
         return weight * u - share * laplacian if ending else factor * bilaplacian
 
     return contribution
@@ -145,12 +148,12 @@ def _terms(order: int) -> Any:
 
 @cuda.jit(device=True)
 def _general(
-    code: Any, constants: Any, own: Any, rules: Any, ending: Any, factor: Any, weight: Any, share: Any, x: Any, y: Any,
-    registers: Any,
+    code: Any, constants: Any, own: Any, first: Any, last: Any, c0: Any, c1: Any, ending: Any, factor: Any, weight: Any,
+    share: Any, x: Any, y: Any, registers: Any,
 ) -> Any:  # fmt: skip
     """Contributions from a program for each function."""
     if not ending:
-        return factor * _function(code, constants, own[2], own[3], x, y, registers)
+        return factor * _function(code, constants, first, last, x, y, registers)
     value = weight * _function(code, constants, own[4], own[5], x, y, registers)
     if own[7] > own[6]:
         value -= share * _function(code, constants, own[6], own[7], x, y, registers)
@@ -179,20 +182,22 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
         """
         # one queue per warp: its points inside the domain, and the value of every walk
         queue = cuda.shared.array(QUEUES, np.uint16)
-        values = cuda.shared.array(QUEUES, np.float32)
+        values = cuda.shared.array(VALUES, np.float32)
         distances = cuda.local.array(MAX_REGISTERS, np.float32)
         registers = cuda.local.array(POINT_REGISTERS, np.float32)
         # indices are unsigned, or every access would first ask whether its index is negative
         lane, warp = u32(cuda.threadIdx.x & 31), u32(cuda.threadIdx.x >> 5)
         below = u32((u32(1) << lane) - u32(1))
-        base, own_queue = u32((cuda.blockIdx.x * WARPS + warp) * span), u32(warp * u32(ITEMS))
+        base, own_queue = u32((cuda.blockIdx.x * WARPS + warp) * span), u32(warp * u32(POINTS))
+        own_values = u32(warp * u32(ITEMS))
         problem, segment = chosen[cuda.blockIdx.y], cuda.blockIdx.z
         own, rule, s, own_starts = programs[problem], rules[problem], shapes[problem], starts[problem]
         domain = domain_code[own[0] : own[1]]
         op1, op2, boolean, family = own[8], own[9], own[10], own[11]
         s0, s1, s2, s3, s4, s5 = s[0], s[1], s[2], s[3], s[4], s[5]
         t0, t1, t2, t3, t4, t5 = s[6], s[7], s[8], s[9], s[10], s[11]
-        parameter, epsilon, largest = rule[0], rule[1], rule[2]
+        rows, rows_end = own[2], own[3]
+        parameter, epsilon, largest, c0, c1 = rule[0], rule[1], rule[2], rule[3], rule[4]
         k0, k1, k2, k3 = keys[problem, 0], keys[problem, 1], keys[problem, 2], keys[problem, 3]
         first, walks = u32(segments[segment, 0]), u32(segments[segment, 1])
         inside = u32(0)
@@ -250,9 +255,11 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
                     qx, qy = x + r * cos, y + r * sin
                     factor = part * _source_weight(family, radius, r, logarithm, parameter, weight, share)
             if scoring or (has_source and state == WALKING):
-                total += contribution(code, constants, own, rule, scoring, factor, weight, share, qx, qy, registers)
+                total += contribution(
+                    code, constants, own, rows, rows_end, c0, c1, scoring, factor, weight, share, qx, qy, registers
+                )  # fmt: skip
             if scoring:
-                values[u32(own_queue + item)] = total
+                values[u32(own_values + item)] = total
                 not_finite = np.int32(not_finite + (0 if math.isfinite(total) else 1))
                 state = STARTING
             if state == WALKING:
@@ -293,7 +300,7 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
             sum1, sum2 = np.float64(0), np.float64(0)
             index = place
             while index < items:
-                value = np.float64(values[u32(own_queue + index)])
+                value = np.float64(values[u32(own_values + index)])
                 sum1 += value
                 sum2 += value * value
                 index = u32(index + inside)
