@@ -4,9 +4,11 @@ The walks of a point are added up in chunks of `CHUNK`, each in its own order, a
 depends on threads, on tasks, or on which other budgets were asked for.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +57,7 @@ def run_tasks(
     done = 0
     for first in range(0, chunks, wave):
         last = min(first + wave, chunks)
-        tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk)]
+        tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk, threads)]
         # with a single chunk the marks are the budgets, and tasks can write where the result is wanted
         sums = [
             result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
@@ -71,13 +73,27 @@ def run_tasks(
     return result, counts
 
 
-def _tasks(count: int, budgets: Sequence[int], chunk: int) -> list[Task]:
-    """The tasks of one chunk of walks: its marks are the budgets that fall inside, and its end."""
+def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list[Task]:
+    """The tasks of one chunk of walks: its marks are the budgets that fall inside, and its end.
+
+    There are as many for each thread, and all of a size.
+    """
     first = chunk * CHUNK
     last = min(CHUNK, budgets[-1] - first)
     marks = np.array([*(budget - first for budget in budgets if 0 < budget - first < last), last], np.int64)
-    size = max(1, TASK // last)
+    rounds = -(-count * last // (threads * TASK))
+    size = -(-count // (threads * rounds))
     return [Task(start, min(start + size, count), first, marks) for start in range(0, count, size)]
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads are kept: starting them would take as long as a small estimate."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="mc2")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has the pool, but not its threads
 
 
 def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int) -> Iterator[tuple[Task, NDArray[np.int64]]]:
@@ -85,14 +101,13 @@ def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int) -> Iterator[tu
     if threads == 1 or len(jobs) == 1:
         yield from ((task, work(task, sums)) for task, sums in jobs)
         return
-    pool = ThreadPoolExecutor(threads)
+    futures = {_pool(threads).submit(work, task, sums): task for task, sums in jobs}
     try:
-        pending = {pool.submit(work, task, sums): task for task, sums in jobs}
-        while pending:
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                yield pending.pop(future), future.result()
+        for future in as_completed(futures):
+            yield futures[future], future.result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        for future in futures:
+            future.cancel()
 
 
 def _add_up(tasks: list[Task], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
