@@ -43,6 +43,10 @@ class Plan:
         """Whether all functions can run in the kernels."""
         return all(function is None or function.program is not None for function in self.functions)
 
+    def key(self, device: str) -> tuple[str, bool, str]:
+        """Plans with the same key run in the same compiled kernel."""
+        return device, self.compiled, self.name if device == "cuda" else ""
+
     def tables(self, dtype: Any = np.float32) -> tuple[Any, ...]:
         """The programs as the kernels' `Tables`, and registers for them."""
         from mc2.problems.kernels import SCRATCH

@@ -5,8 +5,9 @@ depends on threads, on tasks, or on which other budgets were asked for.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
@@ -55,6 +56,13 @@ def run_tasks(
     chunks = -(-budgets[-1] // CHUNK)
     wave = max(1, WAVE // (2 * count))
     done = 0
+
+    def report(task: Task) -> None:
+        nonlocal done
+        done += task.walks
+        if progress:
+            progress(done, count * budgets[-1])
+
     for first in range(0, chunks, wave):
         last = min(first + wave, chunks)
         tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk, threads)]
@@ -63,11 +71,7 @@ def run_tasks(
             result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
             for task in tasks
         ]
-        for task, found in _run(work, list(zip(tasks, sums, strict=True)), threads):
-            counts += found
-            done += task.walks
-            if progress:
-                progress(done, count * budgets[-1])
+        counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report)
         if chunks > 1:
             before = _add_up(tasks, sums, budgets, before, result)
     return result, counts
@@ -96,18 +100,39 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has the pool, but not its threads
 
 
-def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int) -> Iterator[tuple[Task, NDArray[np.int64]]]:
-    """Do all jobs, and report each as it is done. An interruption drops what has not begun."""
-    if threads == 1 or len(jobs) == 1:
-        yield from ((task, work(task, sums)) for task, sums in jobs)
-        return
-    futures = {_pool(threads).submit(work, task, sums): task for task, sums in jobs}
+def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int, report: Callable[[Task], None]) -> NDArray[np.int64]:
+    """Do all jobs, report each from this thread, and return their counts. An interruption drops what has not begun.
+
+    This thread works like the others: waking it up for every job would disturb them.
+    """
+    waiting, done = deque(jobs), deque[tuple[Task, NDArray[np.int64]]]()
+    counts = np.zeros(3, np.int64)
+
+    def pull() -> Iterator[None]:
+        while waiting:
+            try:
+                task, sums = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            done.append((task, work(task, sums)))
+            yield
+
+    def collect() -> None:
+        while done:
+            task, found = done.popleft()
+            np.add(counts, found, out=counts)
+            report(task)
+
+    helpers = [_pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(min(threads, len(jobs)) - 1)]
     try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        for _ in pull():
+            collect()
     finally:
-        for future in futures:
-            future.cancel()
+        waiting.clear()
+        for helper in helpers:
+            helper.result()
+    collect()
+    return counts
 
 
 def _add_up(tasks: list[Task], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
