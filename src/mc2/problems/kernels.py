@@ -5,7 +5,6 @@ nothing and every loop vectorises. `run_point` does the same for one point, for 
 row (operation, out, a, b, c); `out` is never one of the registers it reads.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,129 +14,19 @@ from numba.extending import intrinsic
 
 from mc2.compute import elementary as el
 from mc2.compute.compile import LANES, inlined, kernel, scalar, switch
+from mc2.problems import operation_kernels as op
 from mc2.problems import term_kernels as terms
-
-# --- operations on numbers --------------------------------------------------------------------------------------
-
-
-@scalar
-def _copy(a: Any) -> Any:
-    return a
-
-
-@scalar
-def _negative(a: Any) -> Any:
-    return -a
-
-
-@scalar
-def _absolute(a: Any) -> Any:
-    return abs(a)
-
-
-@scalar
-def _sign(a: Any) -> Any:
-    T = type(a)
-    return T(1) if a > T(0) else (T(-1) if a < T(0) else a)
-
-
-@scalar
-def _sqrt(a: Any) -> Any:
-    return type(a)(math.sqrt(a))
-
-
-@scalar
-def _tan(a: Any) -> Any:
-    return type(a)(math.tan(a))
-
-
-@scalar
-def _arcsin(a: Any) -> Any:
-    return type(a)(math.asin(a))
-
-
-@scalar
-def _arccos(a: Any) -> Any:
-    return type(a)(math.acos(a))
-
-
-@scalar
-def _arctan(a: Any) -> Any:
-    return type(a)(math.atan(a))
-
-
-@scalar
-def _sinh(a: Any) -> Any:
-    return type(a)(math.sinh(a))
-
-
-@scalar
-def _cosh(a: Any) -> Any:
-    return type(a)(math.cosh(a))
-
-
-@scalar
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-@scalar
-def _subtract(a: Any, b: Any) -> Any:
-    return a - b
-
-
-@scalar
-def _multiply(a: Any, b: Any) -> Any:
-    return a * b
-
-
-@scalar
-def _divide(a: Any, b: Any) -> Any:
-    return a / b
-
-
-@scalar
-def _power(a: Any, b: Any) -> Any:
-    return type(a)(math.pow(a, b))
-
-
-@scalar
-def _arctan2(a: Any, b: Any) -> Any:
-    return type(a)(math.atan2(a, b))
-
-
-@scalar
-def _minimum(a: Any, b: Any) -> Any:
-    return a if (a < b or a != a) else b
-
-
-@scalar
-def _maximum(a: Any, b: Any) -> Any:
-    return a if (a > b or a != a) else b
-
-
-@scalar
-def _less(a: Any, b: Any) -> Any:
-    T = type(a)
-    return T(1) if a < b else T(0)
-
-
-@scalar
-def _less_equal(a: Any, b: Any) -> Any:
-    T = type(a)
-    return T(1) if a <= b else T(0)
-
 
 # --- the instruction set ----------------------------------------------------------------------------------------
 
 UNARY = {
-    "copy": _copy, "negative": _negative, "absolute": _absolute, "sign": _sign, "sqrt": _sqrt, "exp": el.exp,
-    "log": el.log, "sin": el.sin, "cos": el.cos, "tan": _tan, "arcsin": _arcsin, "arccos": _arccos,
-    "arctan": _arctan, "sinh": _sinh, "cosh": _cosh, "tanh": el.tanh, "erf": el.erf, "log_cosh": el.log_cosh,
+    "copy": op.copy, "negative": op.negative, "absolute": op.absolute, "sign": op.sign, "sqrt": op.sqrt, "exp": el.exp,
+    "log": el.log, "sin": el.sin, "cos": el.cos, "tan": op.tan, "arcsin": op.arcsin, "arccos": op.arccos,
+    "arctan": op.arctan, "sinh": op.sinh, "cosh": op.cosh, "tanh": el.tanh, "erf": el.erf, "log_cosh": el.log_cosh,
 }  # fmt: skip
 BINARY = {
-    "add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide, "power": _power,
-    "arctan2": _arctan2, "minimum": _minimum, "maximum": _maximum, "less": _less, "less_equal": _less_equal,
+    "add": op.add, "subtract": op.subtract, "multiply": op.multiply, "divide": op.divide, "power": op.power,
+    "arctan2": op.arctan2, "minimum": op.minimum, "maximum": op.maximum, "less": op.less, "less_equal": op.less_equal,
 }  # fmt: skip
 TERMS = {
     "polynomial": terms.polynomial, "gaussian": terms.gaussian, "rational": terms.rational, "bessel": terms.bessel,

@@ -6,7 +6,7 @@ import numpy as np
 
 from mc2.compute.compile import LANES, kernel
 from mc2.geometry.kernels import MAX_REGISTERS, distance_lanes
-from mc2.walks import kernels as walks
+from mc2.walks import lane_kernels as lanes
 from mc2.walks.random_kernels import first_turn
 
 f32 = np.float32
@@ -18,11 +18,11 @@ def start_arrays(tables: Any, rules: Any, state: Any) -> None:
     distances = np.empty((MAX_REGISTERS, LANES), f32)
     for begin in range(0, state.shape[1], LANES):
         block = state[:, begin : begin + LANES]
-        x, y = block[walks._X].copy(), block[walks._Y].copy()
+        x, y = block[lanes.X].copy(), block[lanes.Y].copy()
         distance_lanes(tables.domain_code, tables.domain_constants, x, y, distances)
         for i in range(LANES):
-            block[walks._RADIUS, i] = min(distances[0, i], rules.largest)
-            block[walks._WEIGHT, i] = f32(1)
+            block[lanes.RADIUS, i] = min(distances[0, i], rules.largest)
+            block[lanes.WEIGHT, i] = f32(1)
 
 
 @kernel
@@ -37,20 +37,22 @@ def step_arrays(
     for begin in range(0, state.shape[1], LANES):
         part = slice(begin, begin + LANES)
         block[:] = state[:, part]
-        walks._draw_lanes(numbers, pixel[part], walk[part], step[part], key)
+        lanes.draw_lanes(numbers, pixel[part], walk[part], step[part], key)
         if rules.stratify:
             for i in range(LANES):
                 if step[begin + i] == 0:
-                    numbers[walks._TURN, i] = first_turn(
+                    numbers[lanes.TURN, i] = first_turn(
                         pixel[begin + i], walk[begin + i], key[0], key[1], key[2], key[3]
                     )
-        if rules.family != walks.LAPLACE:
-            walks._sample_sources(rules.family, rules.sampling, block, numbers, rules.parameter, sample, weights[part])
+        if rules.family != lanes.LAPLACE:
+            lanes.sample_sources(
+                lanes.source_index(rules.family, rules.sampling), block, numbers, rules.parameter, sample, weights[part]
+            )
             samples[:, part] = sample
-        walks._advance_lanes(rules, block, numbers, step[part])
-        distance_lanes(tables.domain_code, tables.domain_constants, block[walks._X], block[walks._Y], distances)
+        lanes.advance_lanes(rules, block, numbers, step[part])
+        distance_lanes(tables.domain_code, tables.domain_constants, block[lanes.X], block[lanes.Y], distances)
         for i in range(LANES):
-            block[walks._RADIUS, i] = min(distances[0, i], rules.largest)
+            block[lanes.RADIUS, i] = min(distances[0, i], rules.largest)
         state[:, part] = block
 
 
@@ -62,6 +64,6 @@ def project_arrays(tables: Any, state: Any) -> None:
     block = np.empty((6, LANES), f32)
     for begin in range(0, state.shape[1], LANES):
         block[:] = state[:, begin : begin + LANES]
-        walks._project_lanes(tables, block, distances, registers)
-        state[walks._X, begin : begin + LANES] = registers[0]
-        state[walks._Y, begin : begin + LANES] = registers[1]
+        lanes.project_lanes(tables, block, distances, registers)
+        state[lanes.X, begin : begin + LANES] = registers[0]
+        state[lanes.Y, begin : begin + LANES] = registers[1]

@@ -19,7 +19,7 @@ def run_arrays(
     plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The same walks as `run_cpu`, on one thread."""
-    from mc2.walks.kernels import Rules, Tables
+    from mc2.walks.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
     domain = plan.problem.domain.program
@@ -45,13 +45,13 @@ def _walk(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The value of every walk, given its point and its number."""
     from mc2.walks.array_kernels import project_arrays, start_arrays, step_arrays
-    from mc2.walks.kernels import _RADIUS, _SHARE, _SUM, _WEIGHT, _X, _Y
+    from mc2.walks.lane_kernels import RADIUS, SHARE, SUM, WEIGHT, X, Y
 
     count = len(point)
     padded = -(-count // LANES) * LANES
     state = np.zeros((6, padded), np.float32)
-    state[_X, :count], state[_Y, :count] = place.x[point], place.y[point]
-    state[_X, count:], state[_Y, count:] = place.x[point[0]], place.y[point[0]]
+    state[X, :count], state[Y, :count] = place.x[point], place.y[point]
+    state[X, count:], state[Y, count:] = place.x[point[0]], place.y[point[0]]
     start_arrays(tables, rules, state)
     pixel, walk = np.zeros(padded, np.uint32), np.zeros(padded, np.uint32)
     pixel[:count], walk[:count] = place.keys[point], number
@@ -63,18 +63,18 @@ def _walk(
         samples, weights = np.zeros((2, active.size), np.float32), np.zeros(active.size, np.float32)
         step_arrays(tables, rules, key, state, pixel, walk, step, samples, weights)
         if plan.source is not None:
-            state[_SUM] += weights * plan.source(samples[0], samples[1]).astype(np.float32)
-        ended = (state[_RADIUS] < rules.epsilon) | (step >= rules.max_steps)
+            state[SUM] += weights * plan.source(samples[0], samples[1]).astype(np.float32)
+        ended = (state[RADIUS] < rules.epsilon) | (step >= rules.max_steps)
         real = ended & (active != PADDING)
         counts[0] += int(step[real].sum())
-        counts[1] += int((state[_RADIUS, real] >= rules.epsilon).sum())
+        counts[1] += int((state[RADIUS, real] >= rules.epsilon).sum())
         final[:, active[real]] = state[:, real]
         state, pixel, walk, step, active = _keep(~ended & (active != PADDING), state, pixel, walk, step, active)
     project_arrays(tables, final)
     _, boundary, laplacian = plan.functions
-    values = final[_WEIGHT] * boundary(final[_X], final[_Y]) + final[_SUM]
+    values = final[WEIGHT] * boundary(final[X], final[Y]) + final[SUM]
     if laplacian is not None:
-        values -= final[_SHARE] * laplacian(final[_X], final[_Y])
+        values -= final[SHARE] * laplacian(final[X], final[Y])
     counts[2] = int((~np.isfinite(values[:count])).sum())
     return values[:count], counts
 

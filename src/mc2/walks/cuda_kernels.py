@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from mc2.compute import elementary
-from mc2.compute.elementary import nearest
 from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_point, shape_point
 from mc2.problems.kernels import run_point, term_point
 from mc2.walks import green_kernels as green
-from mc2.walks.kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, YUKAWA, project
+from mc2.walks import hardware_kernels
+from mc2.walks.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, YUKAWA, project
 from mc2.walks.random_kernels import draw, first_turn
 
 POINT_REGISTERS = 32
@@ -42,49 +41,7 @@ CROWD = 12
 f32 = np.float32
 u32 = np.uint32
 
-
-def _on_hardware(function: Any, replacement: Any) -> None:
-    """Let kernels use the GPU's own instruction in place of a function's polynomial.
-
-    numba-cuda compiles a CPU function for the device when it first meets it and keeps the result under this name. If
-    the name should ever change, kernels use the polynomials, which are as right but slower.
-    """
-    function._CUDATypingContext__dispatcher = cuda.jit(device=True, fastmath=True)(replacement)
-
-
-def _sin(x: Any) -> Any:
-    return math.sin(_reduced(x))
-
-
-def _cos(x: Any) -> Any:
-    return math.cos(_reduced(x))
-
-
-def _exp(x: Any) -> Any:
-    return math.exp(x)
-
-
-def _log(x: Any) -> Any:
-    return math.log(x)
-
-
-def _direction(u: Any) -> Any:
-    angle = f32(2 * math.pi) * (u - f32(0.5))
-    return -math.cos(angle), -math.sin(angle)
-
-
-@cuda.jit(device=True, fastmath=True)
-def _reduced(x: Any) -> Any:
-    """x less whole turns, into [−π, π], where the hardware's sine is good to 5e-7."""
-    turns = nearest(x * f32(0.15915494309189535))
-    return x - turns * f32(6.28125) - turns * f32(1.9353071795864769e-3)
-
-
-for _function_pair in (
-    (elementary.sin, _sin), (elementary.cos, _cos), (elementary.exp, _exp), (elementary.log, _log),
-    (green.direction, _direction),
-):  # fmt: skip
-    _on_hardware(*_function_pair)
+hardware_kernels.install()
 
 
 @cuda.jit(device=True)

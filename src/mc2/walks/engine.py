@@ -211,7 +211,8 @@ def run_cpu(
     plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
-    from mc2.walks.kernels import Rules, walk_task
+    from mc2.walks.kernels import walk_task
+    from mc2.walks.lane_kernels import Rules
     from mc2.walks.random_kernels import make_key
 
     tables, registers = plan.tables()

@@ -47,20 +47,20 @@ class Plan:
         """Plans with the same key run in the same compiled kernel."""
         return device, self.compiled, self.name if device == "cuda" else ""
 
-    def tables(self, dtype: Any = np.float32) -> tuple[Any, ...]:
+    def tables(self) -> tuple[Any, ...]:
         """The programs as the kernels' `Tables`, and registers for them."""
         from mc2.problems.kernels import SCRATCH
-        from mc2.walks.kernels import Tables
+        from mc2.walks.lane_kernels import Tables
 
         domain = self.problem.domain.program
-        arrays = [domain.code, domain.constants.astype(dtype)]
+        arrays = [domain.code, domain.constants.astype(np.float32)]
         registers = 3
         for function in self.functions:
             program = function.program if function is not None else None
             arrays.append(program.code if program else np.zeros((0, 5), np.int32))
-            arrays.append(program.constants.astype(dtype) if program else np.zeros(1, dtype))
+            arrays.append(program.constants.astype(np.float32) if program else np.zeros(1, np.float32))
             registers = max(registers, program.registers if program else 0)
-        return Tables(*arrays), np.zeros((registers + SCRATCH, LANES), dtype)
+        return Tables(*arrays), np.zeros((registers + SCRATCH, LANES), np.float32)
 
 
 def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
