@@ -42,7 +42,7 @@ def bias(family: str, domain: str, sampling: str = "green", walks: int = 4096, s
 
 def variance_ratio(family: str, domain: str, sampling: str = "green", walks: int = 32, seeds: int = 64) -> float:
     """The reported variance over the spread of the estimate between seeds, both averaged over pixels."""
-    task, grid = problem(family, domain), Grid(24)
+    task, grid = problem(family, domain), Grid(32)
     found = [estimate(task, walks, grid=grid, seed=seed, sampling=sampling, device="cpu") for seed in range(seeds)]
     mask = found[0].mask
     spread = np.var([one.mean[mask] for one in found], axis=0, ddof=1).mean()

@@ -8,6 +8,14 @@ from pathlib import Path
 from mc2.errors import InputError
 
 
+def check_target(path: Path, *endings: str) -> None:
+    """Refuse a file that could not be written in the end: before any work is done."""
+    if path.suffix.lower() not in endings:
+        raise InputError(f"cannot write {path}: the name must end in {', '.join(endings)}")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside `path`, which takes its place when the block ends without an error."""

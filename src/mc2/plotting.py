@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mc2.errors import InputError
-from mc2.files import replacing
+from mc2.files import check_target, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,14 +32,8 @@ def show_field(ax: "Axes", field: Any, mask: Any, extent: Any, title: str, colou
     ax.set_title(title)
 
 
-def check_format(path: Path) -> None:
-    """Refuse file names that do not end in a picture format: before any work is done."""
-    if path.suffix.lower() not in FORMATS:
-        raise InputError(f"cannot write a picture to {path}: the name must end in {', '.join(FORMATS)}")
-
-
 def save_figure(figure: "Figure", path: Path) -> None:
     """Write a figure in the format that the file's ending names."""
-    check_format(path)
+    check_target(path, *FORMATS)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)

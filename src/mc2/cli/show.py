@@ -11,10 +11,12 @@ def show(
     out: Annotated[Path, typer.Option(help="Picture to write: .png, .svg or .pdf.")] = Path("problem.png"),
 ) -> None:
     """Draw a problem: its mask, source, boundary data and, where it is known, its exact solution."""
-    from mc2.plotting import save_figure
+    from mc2.files import check_target
+    from mc2.plotting import FORMATS, save_figure
     from mc2.problems import read_problem
     from mc2.problems.figure import draw_problem
 
+    check_target(out, *FORMATS)
     loaded = read_problem(file)
     save_figure(draw_problem(loaded.problem, loaded.grid, loaded.title), out)
     print(f"{loaded.problem.name} problem drawn to {out}")

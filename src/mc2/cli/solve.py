@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from mc2.geometry import Grid
     from mc2.problems import ProblemFile
     from mc2.walks import Estimate
     from mc2.walks.tasks import Progress
@@ -32,25 +33,11 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Solve the problem in a file by random walks, and say how well."""
-    from mc2.errors import unknown
-    from mc2.geometry import Grid
-    from mc2.plotting import check_format
-    from mc2.problems import read_problem
-    from mc2.walks import check_npz, estimate
-
-    if corrector != "none":
-        raise unknown("corrector", corrector, ["none"])
-    if plot:
-        check_format(plot)
-    if out:
-        check_npz(out)
-    loaded = read_problem(file)
-    where = loaded.grid if grid is None else Grid(grid)
     try:
         with _progress() as report:
-            found = estimate(
-                loaded.problem, walks, grid=where, seed=seed, epsilon=epsilon, max_steps=max_steps, sampling=sampling,
-                stratify=stratify, device=device, threads=threads, progress=report,
+            loaded, where, found = _walk(
+                file, corrector, out, plot, grid, walks=walks, seed=seed, epsilon=epsilon, max_steps=max_steps,
+                sampling=sampling, stratify=stratify, device=device, threads=threads, progress=report,
             )  # fmt: skip
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
@@ -67,6 +54,28 @@ def solve(
         print(json.dumps(contents, ensure_ascii=False))
     else:
         _print_summary(contents, out, plot)
+
+
+def _walk(
+    file: Path, corrector: str, out: Path | None, plot: Path | None, size: int | None, **options: Any
+) -> tuple["ProblemFile", "Grid", "Estimate"]:
+    """Check everything that can be wrong before the walks, then walk."""
+    from mc2.errors import unknown
+    from mc2.files import check_target
+    from mc2.geometry import Grid
+    from mc2.plotting import FORMATS
+    from mc2.problems import read_problem
+    from mc2.walks import estimate
+
+    if corrector != "none":
+        raise unknown("corrector", corrector, ["none"])
+    if plot:
+        check_target(plot, *FORMATS)
+    if out:
+        check_target(out, ".npz")
+    loaded = read_problem(file)
+    where = loaded.grid if size is None else Grid(size)
+    return loaded, where, estimate(loaded.problem, grid=where, **options)
 
 
 def summary(loaded: "ProblemFile", found: "Estimate", exact: Any) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from mc2.walks.batch import Batch, estimate_batch
 from mc2.walks.eigenvalue import first_eigenvalue
 from mc2.walks.engine import Options, estimate, trajectory
-from mc2.walks.estimate import Estimate, Record, check_npz
+from mc2.walks.estimate import Estimate, Record
 
 __all__ = [
     "Batch",
     "Estimate",
     "Options",
     "Record",
-    "check_npz",
     "estimate",
     "estimate_batch",
     "first_eigenvalue",

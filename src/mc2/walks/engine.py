@@ -130,11 +130,11 @@ def choose_device(device: str, plan: Plan) -> str:
 
     reason = unavailable()
     if device == "cuda" and reason:
-        raise InputError(f"device 'cuda' cannot be used: {reason}; use --device cpu or auto")
+        raise InputError(f"device 'cuda' cannot be used: {reason}; use device 'cpu' or 'auto'")
     if device == "cuda" and not can_run(plan):
         raise InputError(
             "device 'cuda' cannot run Python functions that are not formulas: write them with arithmetic, NumPy "
-            "functions and np.where, or use --device cpu"
+            "functions and np.where, or use device 'cpu'"
         )
     return "cuda" if not reason and can_run(plan) else "cpu"
 
@@ -228,8 +228,13 @@ def run_cpu(
         )  # fmt: skip
         return counts
 
-    threads = options.threads or len(os.sched_getaffinity(0))
+    threads = options.threads or _cores()
     return run_tasks(place.x.size, budgets, work, threads, progress)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def rule_values(plan: Plan, options: Options) -> tuple[Any, ...]:

@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
-from mc2.files import replacing
+from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def check_npz(path: Path) -> None:
-    """Refuse file names that do not end in .npz: before any work is done."""
-    if path.suffix != ".npz":
-        raise InputError(f"cannot write an estimate to {path}: the name must end in .npz")
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ class Estimate:
     def save(self, path: str | Path) -> None:
         """Write a npz file: mean, variance, mask, coordinates, and the record as JSON text."""
         path = Path(path)
-        check_npz(path)
+        check_target(path, ".npz")
         where = {"bounds": np.array(self.grid.bounds)} if self.grid else {"points": np.asarray(self.points)}
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mc2.compute.compile import LANES
-from mc2.errors import InputError, unknown
+from mc2.errors import InputError, short, unknown
 from mc2.problems import Function, Problem
 from mc2.walks.eigenvalue import first_eigenvalue
 
@@ -65,6 +65,8 @@ class Plan:
 
 def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
     """The plan for a problem. `reduced` walks Δu = f − k²u with the exact u on the right; Helmholtz only."""
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
     if estimator not in ESTIMATORS:
         raise unknown("estimator", estimator, ESTIMATORS)
     if estimator == "reduced":
