@@ -1,0 +1,1 @@
+"""Judge on: PDEZoo, problems with exact solutions from a seed."""

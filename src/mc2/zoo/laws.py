@@ -1,0 +1,86 @@
+"""PDEZoo's laws: from uniform numbers to a family, a domain and an exact solution (paper, appendix A).
+
+What the paper leaves open is chosen here: amplitudes (in the atoms: random sign, size in [0.5, 1.5]), sizes of
+composed disks, and that primitives are neither moved nor turned.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from mc2.geometry import SHAPES, Disk, Domain, Ellipse, Rectangle, Triangle
+from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
+
+TRAINING = ("laplace", "poisson", "yukawa")
+FAMILIES = (*TRAINING, "biharmonic", "helmholtz")
+SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
+
+HARD_EXTRA = 4
+"""Extra copies of every hard atom in its pool: `hard_atom_extra` of the paper."""
+RANGES = {"yukawa": ("lam", 0.5, 50.0), "helmholtz": ("k", 0.5, 10.0)}
+COMPOSED = (Disk, Rectangle, Ellipse, Triangle)
+SEPARATION = (0.15, 0.55)
+DISK_RADIUS = (0.6, 1.0)
+"""Of disks in composed domains; a disk by itself has radius 1."""
+
+
+def _pool(types: dict[str, AtomType], extra: int) -> list[AtomType]:
+    return [kind for kind in types.values() for _ in range(kind.weight + extra * kind.hard)]
+
+
+POOLS = {
+    "laplace": _pool(HARMONIC_ATOMS, HARD_EXTRA),
+    "general": _pool(GENERAL_ATOMS, HARD_EXTRA),
+    "biharmonic": _pool(GENERAL_ATOMS, 0),
+}
+"""General: 25 of 40 entries are hard. Biharmonic: smooth expressions, so no extra hard ones."""
+
+
+def family_of(split: str, index: int) -> str:
+    """Families take turns, so that any stretch of a split is balanced."""
+    families = FAMILIES if split == "test" else TRAINING
+    return families[index % len(families)]
+
+
+def draw_parameters(family: str, numbers: Iterator[float]) -> dict[str, float]:
+    """λ or k."""
+    if family not in RANGES:
+        return {}
+    name, low, high = RANGES[family]
+    return {name: low + next(numbers) * (high - low)}
+
+
+def draw_domain(numbers: Iterator[float]) -> Domain:
+    """One of eight primitives with probability 1/11 each, or a composition of two."""
+    choice = int(next(numbers) * 11)
+    if choice < len(SHAPES):
+        shape: Any = list(SHAPES.values())[choice]
+        return shape(**{name: _between(bounds, numbers) for name, bounds in shape.ranges.items()})
+    operation = int(next(numbers) * 7)
+    separation, direction = _between(SEPARATION, numbers), 2 * math.pi * next(numbers)
+    # to 12 decimals, so that no platform's last digit matters
+    x, y = (round(0.5 * separation * turn(direction), 12) for turn in (math.cos, math.sin))
+    first, second = _component(numbers, (x, y)), _component(numbers, (-x, -y))
+    if operation < 3:
+        return first | second
+    return first & second if operation < 5 else first - second
+
+
+def _component(numbers: Iterator[float], center: tuple[float, float]) -> Domain:
+    shape: Any = COMPOSED[int(next(numbers) * len(COMPOSED))]
+    ranges = {"radius": DISK_RADIUS} if shape is Disk else shape.ranges
+    angle = 2 * math.pi * next(numbers)
+    sizes = {name: _between(bounds, numbers) for name, bounds in ranges.items()}
+    return shape(**sizes, center=center, angle=0.0 if shape is Disk else angle)
+
+
+def draw_atoms(family: str, numbers: Iterator[float]) -> list[Atom]:
+    """2 to 6 atoms from the family's pool."""
+    pool = POOLS.get(family, POOLS["general"])
+    count = 2 + int(next(numbers) * 5)
+    kinds = [pool[int(next(numbers) * len(pool))] for _ in range(count)]
+    return [kind.draw([next(numbers) for _ in kind.parameters]) for kind in kinds]
+
+
+def _between(bounds: tuple[float, float], numbers: Iterator[float]) -> float:
+    return bounds[0] + next(numbers) * (bounds[1] - bounds[0])
