@@ -58,7 +58,7 @@ POLYGON = Polygon([(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9)])
 
 REFUSED = [  # what is tried, and what the message must say
     (lambda: mc2.Poisson(Disk(), boundary=0), "poisson needs source"),
-    (lambda: mc2.Biharmonic(Disk(), 0, 0), "biharmonic needs laplacian"),
+    (lambda: mc2.Biharmonic(Disk(), 0, 0), "exact alone; clamped data (u and ∂u/∂n) are not supported"),
     (lambda: mc2.Laplace(Disk()), "laplace needs boundary"),
     (lambda: mc2.Yukawa(Disk(), 0, 0, lam=0), "lam = 0 must be above 0"),
     (lambda: mc2.Yukawa(Disk(), 0, 0, lam=-2.0), "lam = -2.0"),

@@ -73,7 +73,7 @@ def test_hostile(text):
     start = time.perf_counter()
     if text in ("-" * 9000 + "x", "x" + "+x" * 4900):
         read_expression(text)  # long, but harmless
-    elif not text.strip() or text != "x\ny":
+    else:
         with pytest.raises(InputError) as refused:
             read_expression(text)
         assert "\n" not in str(refused.value)

@@ -59,7 +59,8 @@ class Problem(ABC):
                 continue
             if self.exact is None:
                 needs = ", ".join(self.data)
-                raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone")
+                clamped = "; clamped data (u and ∂u/∂n) are not supported" if name == "laplacian" else ""
+                raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone{clamped}")
             setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name]))
 
     def _check(self) -> None:

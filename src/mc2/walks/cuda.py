@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BLOCK = 128
 """Threads per block."""
+POINT_REGISTERS = 32
+"""Registers of a program on the GPU, where they are a thread's own memory."""
 SEGMENT = 32
 """Most walks that a thread does for its point."""
 BUSY_WARPS = 20_000
@@ -47,10 +49,10 @@ def can_run(plan: Plan) -> bool:
     """Whether all functions of a plan can run on the GPU: formulas and atoms can, other Python functions cannot."""
     from mc2.problems.kernels import CALL
 
-    limit = 32  # cuda_kernels.POINT_REGISTERS, which only loads where CUDA does
     programs = [function.program for function in plan.functions if function is not None]
     return all(
-        program is not None and program.registers <= limit and CALL not in program.code[:, 0] for program in programs
+        program is not None and program.registers <= POINT_REGISTERS and CALL not in program.code[:, 0]
+        for program in programs
     )
 
 

@@ -17,11 +17,9 @@ from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_po
 from mc2.problems.kernels import run_point, term_point
 from mc2.walks import green_kernels as green
 from mc2.walks import hardware_kernels
+from mc2.walks.cuda import POINT_REGISTERS
 from mc2.walks.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, YUKAWA, project
 from mc2.walks.random_kernels import draw, first_turn
-
-POINT_REGISTERS = 32
-"""Registers of a program on the GPU, where they are a thread's own memory."""
 
 WALKING, PROBING_X, PROBING_Y, READY, STARTING, IDLE = map(np.int32, range(6))
 """What a thread is doing. All threads of a warp share one loop, in which nothing long waits for a few of them."""
