@@ -85,5 +85,7 @@ def switch(functions: Sequence[Any]) -> Any:
 
 def as_points(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     """Two broadcast coordinates as flat float64 arrays, and the shape to give results back in."""
-    x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if x.shape != y.shape:
+        x, y = np.broadcast_arrays(x, y)
     return np.ascontiguousarray(x.ravel()), np.ascontiguousarray(y.ravel()), x.shape

@@ -39,7 +39,7 @@ def ellipse_length(rx: float, ry: float) -> float:
 
 
 def _ellipse_table(rx: float, ry: float) -> tuple[np.ndarray, np.ndarray]:
-    angle = np.linspace(0, 2 * np.pi, 8193)
+    angle = np.linspace(0, 2 * np.pi, 1025)
     speed = np.hypot(rx * np.sin(angle), ry * np.cos(angle))
     pieces = 0.5 * (speed[1:] + speed[:-1]) * np.diff(angle)
     return angle, np.concatenate([[0.0], np.cumsum(pieces)])

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mc2.errors import InputError, unknown
 from mc2.problems.function import Array, Function, Program
@@ -37,16 +37,16 @@ class Parameter:
     options: tuple[str, ...] = ()
 
     def draw(self, uniform: float) -> float | int | str:
-        """The value at a uniform number in [0, 1)."""
+        """The value at a uniform number in [0, 1); real ones have 6 decimals, so that records stay readable."""
         uniform = float(uniform)
         if self.kind == "choice":
             return self.options[int(uniform * len(self.options))]
         if self.kind == "integer":
             return int(self.low) + int(uniform * (self.high - self.low + 1))
         if self.kind == "signed":
-            size = self.low + (2 * uniform) % 1.0 * (self.high - self.low)
+            size = round(self.low + (2 * uniform) % 1.0 * (self.high - self.low), 6)
             return size if uniform < 0.5 else -size
-        return self.low + uniform * (self.high - self.low)
+        return round(self.low + uniform * (self.high - self.low), 6)
 
     def check(self, value: Any) -> Any:
         """The value, if it is one this parameter may have."""
@@ -132,6 +132,10 @@ class Atoms(Function):
         self.atoms = tuple(atoms)
         self.operator = operator
 
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        return tuple(term for atom in self.atoms for term in atom.terms())
+
     @property
     def text(self) -> str:
         """The sum in PyTorch's spelling; of a derived function, what it was derived from."""
@@ -142,20 +146,27 @@ class Atoms(Function):
         return f"({value:g} + {laplacian:g}·Δ + {bilaplacian:g}·Δ²)({total})"
 
     @cached_property
-    def program(self) -> Program:
-        """One instruction per term, added up pairwise in registers 3, 4 and 5."""
+    def _table(self) -> tuple[NDArray[np.int32], Array]:
+        """One instruction per term, added up pairwise in registers 3, 4 and 5; and a row of constants per term."""
         code: list[tuple[int, ...]] = []
-        constants: list[float] = []
+        constants: list[tuple[float, ...]] = []
         total = 0
-        for term in (term for atom in self.atoms for term in atom.terms()):
+        for term in self.terms:
             kinds = 16 * PROFILE[term.profiles[0]] + PROFILE[term.profiles[1]]
-            code.append((OPCODE[term.kind], 3 if not total else 5, len(constants), kinds, 0))
+            code.append((OPCODE[term.kind], 3 if not total else 5, len(constants) * (3 + PARAMETERS), kinds, 0))
             if total:
                 code.append((OPCODE["add"], 7 - total, total, 5, 0))
             total = 7 - total if total else 3
-            constants += [*self.operator, *term.numbers, *(0.0,) * (PARAMETERS - len(term.numbers))]
+            constants.append((0.0, 0.0, 0.0, *term.numbers, *(0.0,) * (PARAMETERS - len(term.numbers))))
         code.append((OPCODE["copy"], 2, total, 0, 0))
-        return Program(np.array(code, np.int32), np.array(constants), 6)
+        return np.array(code, np.int32), np.array(constants)
+
+    @cached_property
+    def program(self) -> Program:
+        code, table = self._table
+        constants = table.copy()
+        constants[:, :3] = self.operator
+        return Program(code, constants.ravel(), 6)
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         return run(self.program, x, y)
@@ -163,4 +174,6 @@ class Atoms(Function):
     def apply(self, value: float, laplacian: float, bilaplacian: float) -> "Atoms":
         if self.operator != (1.0, 0.0, 0.0):
             return super().apply(value, laplacian, bilaplacian)  # type: ignore[return-value]
-        return Atoms(self.atoms, (value, laplacian, bilaplacian))
+        derived = Atoms(self.atoms, (value, laplacian, bilaplacian))
+        derived.terms, derived._table = self.terms, self._table
+        return derived

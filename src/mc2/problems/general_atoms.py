@@ -5,6 +5,7 @@ values here are ours.
 """
 
 import math
+from dataclasses import replace
 
 from mc2.problems.atom_parts import (
     AMPLITUDE,
@@ -27,7 +28,7 @@ from mc2.problems.atom_parts import (
     tidy,
     unit,
 )
-from mc2.problems.atoms import AtomType, Parameter, Term, Values
+from mc2.problems.atoms import AtomType, Term, Values
 from mc2.problems.term_kernels import LOG_SHIFT, ROOT_SHIFT
 
 _MONOMIALS = ("1", "x", "y", "x**2", "x*y", "y**2", "x**3", "x**2*y", "x*y**2", "y**3")
@@ -110,11 +111,7 @@ def _sharp_transition(v: Values) -> list[Term]:
     return [separable(v["a"], "tanh", (v["k"] * nx, v["k"] * ny, -v["k"] * v["c"]))]
 
 
-_BUMPS = tuple(
-    Parameter(f"{p.name}_{i}", p.low, p.high, p.kind)
-    for i in range(1, 5)
-    for p in (AMPLITUDE, real("w", 2, 8), *CENTER)
-)
+_BUMPS = tuple(replace(p, name=f"{p.name}_{i}") for i in range(1, 5) for p in (AMPLITUDE, real("w", 2, 8), *CENTER))
 
 GENERAL_ATOMS: dict[str, AtomType] = {
     atom.name: atom

@@ -1,6 +1,6 @@
 """The 12 harmonic atoms, for Laplace solutions (paper, table of harmonic atoms): parts of holomorphic functions."""
 
-import math
+from dataclasses import replace
 
 from mc2.problems.atom_parts import (
     AMPLITUDE,
@@ -9,6 +9,7 @@ from mc2.problems.atom_parts import (
     X_AXIS,
     Y_AXIS,
     choice,
+    circle,
     integer,
     number,
     point,
@@ -19,9 +20,8 @@ from mc2.problems.atom_parts import (
     separable,
     shifted,
     squared_distance,
-    tidy,
 )
-from mc2.problems.atoms import AtomType, Parameter, Term, Values
+from mc2.problems.atoms import AtomType, Term, Values
 
 _PART = choice("part", "cos", "sin")
 
@@ -61,7 +61,7 @@ def _write_dipole(v: Values) -> str:
 
 def _turned(v: Values) -> tuple[float, float]:
     """cos 2φ and sin 2φ: turning the axes by φ turns z² by 2φ."""
-    return tidy(math.cos(2 * v["phi"])), tidy(math.sin(2 * v["phi"]))
+    return circle(2 * v["phi"])
 
 
 def _quadratic(v: Values) -> list[Term]:
@@ -116,7 +116,7 @@ HARMONIC_ATOMS: dict[str, AtomType] = {
         AtomType(
             "h_linear",
             "ax + by",
-            (AMPLITUDE, Parameter("b", 0.5, 1.5, "signed")),
+            (AMPLITUDE, replace(AMPLITUDE, name="b")),
             lambda v: [Term("polynomial", (0.0, v["a"], v["b"]))],
             lambda v: f"({number(v['a'])}*x + {number(v['b'])}*y)",
         ),

@@ -15,5 +15,12 @@ def run(program: Program, x: ArrayLike, y: ArrayLike, dtype: Any = np.float64) -
     flat_x, flat_y, shape = as_points(x, y)
     registers = np.zeros((program.registers + SCRATCH, LANES), dtype)
     out = np.empty(flat_x.size, dtype)
-    evaluate(program.code, program.constants.astype(dtype), registers, flat_x.astype(dtype), flat_y.astype(dtype), out)
+    evaluate(
+        program.code,
+        program.constants.astype(dtype, copy=False),
+        registers,
+        flat_x.astype(dtype, copy=False),
+        flat_y.astype(dtype, copy=False),
+        out,
+    )
     return out.reshape(shape)

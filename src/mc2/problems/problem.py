@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,18 @@ class Problem(ABC):
             setattr(self, name, None if value is None else as_function(value, name))
         self._complete()
         self._check()
+
+    @classmethod
+    def from_exact(cls, domain: Domain, exact: Function, **parameters: float) -> Self:
+        """The problem that a function solves. Nothing is checked: for solutions known to be right, as PDEZoo's are."""
+        problem = cls.__new__(cls)
+        problem.domain, problem.exact = domain, exact
+        problem.source = problem.laplacian = None
+        for name in cls.parameters:
+            setattr(problem, name, parameters[name])
+        problem.boundary = exact
+        problem._complete()
+        return problem
 
     @abstractmethod
     def operator(self) -> tuple[float, float, float]:

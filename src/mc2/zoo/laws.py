@@ -1,7 +1,7 @@
 """PDEZoo's laws: from uniform numbers to a family, a domain and an exact solution (paper, appendix A).
 
-What the paper leaves open is chosen here: amplitudes (in the atoms: random sign, size in [0.5, 1.5]), sizes of
-composed disks, and that primitives are neither moved nor turned.
+What the paper leaves open is chosen here, or in the atoms (amplitudes of random sign and size in [0.1, 1], which is
+calibrated): sizes of composed disks, and that primitives are neither moved nor turned.
 """
 
 import math
@@ -10,6 +10,7 @@ from typing import Any
 
 from mc2.geometry import SHAPES, Disk, Domain, Ellipse, Rectangle, Triangle
 from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
+from mc2.problems.atom_parts import circle
 
 TRAINING = ("laplace", "poisson", "yukawa")
 FAMILIES = (*TRAINING, "biharmonic", "helmholtz")
@@ -20,6 +21,7 @@ HARD_EXTRA = 4
 RANGES = {"yukawa": ("lam", 0.5, 50.0), "helmholtz": ("k", 0.5, 10.0)}
 COMPOSED = (Disk, Rectangle, Ellipse, Triangle)
 SEPARATION = (0.15, 0.55)
+ANGLE = (0.0, 2 * math.pi)
 DISK_RADIUS = (0.6, 1.0)
 """Of disks in composed domains; a disk by itself has radius 1."""
 
@@ -31,9 +33,9 @@ def _pool(types: dict[str, AtomType], extra: int) -> list[AtomType]:
 POOLS = {
     "laplace": _pool(HARMONIC_ATOMS, HARD_EXTRA),
     "general": _pool(GENERAL_ATOMS, HARD_EXTRA),
-    "biharmonic": _pool(GENERAL_ATOMS, 0),
+    "biharmonic": [kind for kind in GENERAL_ATOMS.values() if not kind.hard],
 }
-"""General: 25 of 40 entries are hard. Biharmonic: smooth expressions, so no extra hard ones."""
+"""General: 25 of 40 entries are hard. Biharmonic: none, since the paper asks for smooth expressions there."""
 
 
 def family_of(split: str, index: int) -> str:
@@ -47,7 +49,7 @@ def draw_parameters(family: str, numbers: Iterator[float]) -> dict[str, float]:
     if family not in RANGES:
         return {}
     name, low, high = RANGES[family]
-    return {name: low + next(numbers) * (high - low)}
+    return {name: _between((low, high), numbers)}
 
 
 def draw_domain(numbers: Iterator[float]) -> Domain:
@@ -57,9 +59,8 @@ def draw_domain(numbers: Iterator[float]) -> Domain:
         shape: Any = list(SHAPES.values())[choice]
         return shape(**{name: _between(bounds, numbers) for name, bounds in shape.ranges.items()})
     operation = int(next(numbers) * 7)
-    separation, direction = _between(SEPARATION, numbers), 2 * math.pi * next(numbers)
-    # to 12 decimals, so that no platform's last digit matters
-    x, y = (round(0.5 * separation * turn(direction), 12) for turn in (math.cos, math.sin))
+    separation, (cos, sin) = _between(SEPARATION, numbers), circle(_between(ANGLE, numbers))
+    x, y = round(0.5 * separation * cos, 6), round(0.5 * separation * sin, 6)
     first, second = _component(numbers, (x, y)), _component(numbers, (-x, -y))
     if operation < 3:
         return first | second
@@ -69,7 +70,7 @@ def draw_domain(numbers: Iterator[float]) -> Domain:
 def _component(numbers: Iterator[float], center: tuple[float, float]) -> Domain:
     shape: Any = COMPOSED[int(next(numbers) * len(COMPOSED))]
     ranges = {"radius": DISK_RADIUS} if shape is Disk else shape.ranges
-    angle = 2 * math.pi * next(numbers)
+    angle = _between(ANGLE, numbers)
     sizes = {name: _between(bounds, numbers) for name, bounds in ranges.items()}
     return shape(**sizes, center=center, angle=0.0 if shape is Disk else angle)
 
@@ -83,4 +84,4 @@ def draw_atoms(family: str, numbers: Iterator[float]) -> list[Atom]:
 
 
 def _between(bounds: tuple[float, float], numbers: Iterator[float]) -> float:
-    return bounds[0] + next(numbers) * (bounds[1] - bounds[0])
+    return round(bounds[0] + next(numbers) * (bounds[1] - bounds[0]), 6)

@@ -1,0 +1,22 @@
+"""Difficulty: four tiers by the walks' error at 32 walks per pixel (paper, appendix A.6)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+REFERENCE_WALKS = 32
+TIERS = {"easy": 1e-2, "medium": 1.0, "hard": 1e2, "very hard": np.inf}
+"""The mean squared error below which an instance belongs to a tier."""
+PAPER_SHARES = (20.0, 41.0, 30.0, 8.0)
+"""Per cent of the training mix in each tier."""
+
+
+def tier(error: float) -> str:
+    """The tier of a mean squared error at 32 walks per pixel."""
+    return next(name for name, limit in TIERS.items() if error < limit)
+
+
+def shares(errors: Sequence[float]) -> list[float]:
+    """Per cent of errors in every tier."""
+    names = [tier(error) for error in errors]
+    return [100 * names.count(name) / len(names) for name in TIERS]

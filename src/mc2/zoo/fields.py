@@ -1,0 +1,96 @@
+"""Fields of instances on a grid: u, f, the mask, and walk trajectories with their variances, made on demand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError
+from mc2.files import check_target, replacing
+from mc2.geometry import Grid
+from mc2.walks import estimate_batch
+from mc2.zoo.instance import Instance
+
+STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128}
+"""How PDEZoo walks: what the paper's own numbers point to."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields of n instances; all are 0 outside the mask.
+
+    u, f: the exact solution and the source, float32 [n, size, size]. mask: uint8 [n, size, size].
+    mean, variance: of the walks at nested budgets, float32 [n, budget, size, size]; the variance is that of the mean,
+    infinite for one walk. counts: [n, 3], steps taken, walks cut off, walks that met a value that is not finite.
+    """
+
+    instances: tuple[Instance, ...]
+    budgets: tuple[int, ...]
+    u: NDArray[np.float32]
+    f: NDArray[np.float32]
+    mask: NDArray[np.uint8]
+    mean: NDArray[np.float32]
+    variance: NDArray[np.float32]
+    counts: NDArray[np.int64]
+    device: str
+
+    def save_npz(self, path: str | Path, number: int = 0, budget: int | None = None) -> None:
+        """Write one instance in the paper's layout: `noisy`, `clean` and `mask`, float32 [size, size].
+
+        number: which of the instances. budget: of the walks in `noisy`; the largest if not given.
+        """
+        path, budget = Path(path), self.budgets[-1] if budget is None else budget
+        if budget not in self.budgets:
+            raise InputError(f"budget {budget} was not walked: there are {', '.join(map(str, self.budgets))}")
+        check_target(path, ".npz")
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                noisy=self.mean[number, self.budgets.index(budget)],
+                clean=self.u[number],
+                mask=self.mask[number].astype(np.float32),
+            )
+
+
+def make_fields(
+    instances: Sequence[Instance],
+    budgets: Sequence[int] = (8,),
+    *,
+    grid: Grid | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    **options: Any,
+) -> Fields:
+    """Evaluate and walk instances. Whatever else `mc2.estimate` takes may be given; the defaults are PDEZoo's.
+
+    budgets: increasing walks per pixel. seed: of the walks; with the instance, it keys their random numbers.
+    """
+    grid = grid or Grid()
+    problems = [instance.problem for instance in instances]
+    batch = estimate_batch(
+        problems,
+        budgets,
+        grid=grid,
+        instances=[instance.key for instance in instances],
+        seed=seed,
+        device=device,
+        estimator="reduced",  # for Helmholtz; other families have no choice
+        **STANDARD | options,
+    )
+    mean, variance, mask, counts = (_on_host(getattr(batch, n)) for n in ("mean", "variance", "mask", "counts"))
+    u, f = np.zeros((2, len(problems), *grid.shape), np.float32)
+    for number, problem in enumerate(problems):
+        inside = mask[number].astype(bool)
+        x, y = (c[inside] for c in grid.points())
+        u[number, inside] = problem.boundary(x, y)
+        if problem.source is not None:
+            f[number, inside] = problem.source(x, y)
+    return Fields(tuple(instances), batch.budgets, u, f, mask, mean, variance, counts, batch.device)
+
+
+def _on_host(array: Any) -> NDArray[Any]:
+    return array if isinstance(array, np.ndarray) else array.copy_to_host()

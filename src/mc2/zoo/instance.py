@@ -1,0 +1,92 @@
+"""`Instance`: a problem of PDEZoo with its exact solution, a pure function of (generator version, split, index)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mc2.errors import unknown
+from mc2.geometry import Domain
+from mc2.geometry.checks import whole
+from mc2.problems import FAMILIES, Atom, Atoms, Problem
+from mc2.zoo.filters import examine
+from mc2.zoo.laws import SPLITS, draw_atoms, draw_domain, draw_parameters, family_of
+from mc2.zoo.random import uniforms
+
+VERSION = "1"
+"""Of the generator: whatever changes an instance changes this."""
+RETRIES = 40
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem with its exact solution and its place in the zoo.
+
+    parameters: λ as `lam` (Yukawa) or `k` (Helmholtz). atoms: the exact solution is their sum. rejected: the filter
+    that each earlier attempt failed. std_u, std_f: standard deviations of u and f in the domain, to six digits.
+    """
+
+    split: str
+    index: int
+    family: str
+    parameters: dict[str, float]
+    domain: Domain
+    atoms: tuple[Atom, ...]
+    rejected: tuple[str, ...]
+    std_u: float
+    std_f: float
+    version: str = VERSION
+
+    @property
+    def id(self) -> str:
+        return f"pdezoo-{self.version}/{self.split}/{self.index:07d}"
+
+    @property
+    def key(self) -> int:
+        """What keys the random numbers of its walks, together with a seed: no two instances share it."""
+        return list(SPLITS).index(self.split) << 32 | self.index
+
+    @property
+    def estimator(self) -> str:
+        """The walk that makes its trajectories: `reduced` for Helmholtz, whose own walk has no mean at most k."""
+        return "reduced" if self.family == "helmholtz" else "standard"
+
+    @cached_property
+    def problem(self) -> Problem:
+        return FAMILIES[self.family].from_exact(self.domain, Atoms(self.atoms), **self.parameters)
+
+
+def generate(split: str, index: int, version: str = VERSION) -> Instance:
+    """The instance at an index of a split: `train`, `validation` or `test`."""
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    index = whole("index", index, 0, SPLITS[split] - 1)
+    family = family_of(split, index)
+    rejected: list[str] = []
+    while len(rejected) <= RETRIES:
+        numbers = iter(uniforms(version, split, index, len(rejected)))
+        parameters = draw_parameters(family, numbers)
+        domain = draw_domain(numbers)
+        atoms = tuple(draw_atoms(family, numbers))
+        problem = FAMILIES[family].from_exact(domain, Atoms(atoms), **parameters)
+        failure, std_u, std_f = examine(problem)
+        if failure is None:
+            made = Instance(
+                split,
+                index,
+                family,
+                parameters,
+                domain,
+                atoms,
+                tuple(rejected),
+                _digits(std_u),
+                _digits(std_f),
+                version,
+            )
+            made.__dict__["problem"] = problem  # it is there already
+            return made
+        rejected.append(failure)
+    raise RuntimeError(f"{split} {index} failed its filters {RETRIES + 1} times: {', '.join(sorted(set(rejected)))}")
+
+
+def _digits(value: float) -> float:
+    """Six digits: sums differ in their last ones between platforms."""
+    return float(f"{value:.6g}")
