@@ -170,7 +170,7 @@ def test_draws_stay_in_their_ranges():
         ({"a": 1.0, "k": 2, "b": 1}, "unknown parameter of atom trig 'b'"),
         ({"a": 1.0, "k": 7}, r"k = 7: must be an integer in \[1, 6\]"),
         ({"a": 1.0, "k": 2.5}, "must be an integer"),
-        ({"a": 9.0, "k": 2}, r"must be ± a number in \[0.5, 1.5\]"),
+        ({"a": 9.0, "k": 2}, r"must be ± a number in \[0.1, 1\]"),
         ({"a": float("nan"), "k": 2}, "must be"),
         ({"a": True, "k": 2}, "must be"),
         ({"a": "1", "k": 2}, "must be"),

@@ -10,6 +10,7 @@ from mc2 import __version__
 from mc2.cli.info import info
 from mc2.cli.show import show
 from mc2.cli.solve import solve
+from mc2.cli.zoo import zoo
 from mc2.errors import InputError
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ app = typer.Typer(
 app.command()(solve)
 app.command()(show)
 app.command()(info)
+app.add_typer(zoo, name="zoo")
 
 
 def _print_version(value: bool) -> None:

@@ -2,18 +2,17 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.progress import progress
+
 if TYPE_CHECKING:
     from mc2.geometry import Grid
     from mc2.problems import ProblemFile
     from mc2.walks import Estimate
-    from mc2.walks.tasks import Progress
 
 
 def solve(
@@ -34,7 +33,7 @@ def solve(
 ) -> None:
     """Solve the problem in a file by random walks, and say how well."""
     try:
-        with _progress() as report:
+        with progress("walking", "walks") as report:
             loaded, where, found = _walk(
                 file, corrector, out, plot, grid, walks=walks, seed=seed, epsilon=epsilon, max_steps=max_steps,
                 sampling=sampling, stratify=stratify, device=device, threads=threads, progress=report,
@@ -125,18 +124,3 @@ def _print_summary(contents: dict[str, Any], out: Path | None, plot: Path | None
     for path in (out, plot):
         if path:
             print(f"written     {path}")
-
-
-@contextmanager
-def _progress() -> Iterator["Progress | None"]:
-    """A progress bar on a terminal, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("preparing (the first use on a machine compiles for half a minute)", total=None)
-        yield lambda done, total: bar.update(task, description="walking", completed=done, total=total)
