@@ -67,7 +67,7 @@ def cuda(count=64, walks=8):
     plans = [make_plan(p, "reduced" if p.name == "helmholtz" else "standard") for p in problems]
     grid = Grid()
     x, y, keys = grid_points(grid)
-    packed = pack(plans, list(range(count)), options)
+    packed = pack(plans, list(range(count)), options).upload()
     walking = seconds(lambda: launch(packed, x, y, keys, [walks], options))
     whole = seconds(
         lambda: estimate_batch(problems, [walks], grid=grid, device="cuda", estimator="reduced", sampling="uniform")
@@ -76,7 +76,7 @@ def cuda(count=64, walks=8):
     mask = batch.mask.copy_to_host()
     steps = int(batch.counts.copy_to_host()[:, 0].sum())
     disk = [mc2.Poisson(Disk(), exact=U)]
-    disk_plan = pack([make_plan(disk[0])] * count, list(range(count)), Options())
+    disk_plan = pack([make_plan(disk[0])] * count, list(range(count)), Options()).upload()
     engine = seconds(lambda: launch(disk_plan, x, y, keys, [walks], Options())) / count
     plain = seconds(torch_poisson)
     error = batch.mean.copy_to_host()[0, 0] - problems[0].on_grid(problems[0].exact, grid)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mc2.errors import InputError, unknown
+from mc2.errors import InputError, short, unknown
 from mc2.problems.function import Array, Function, Program
 from mc2.problems.kernels import OPCODE, PROFILE
 from mc2.problems.machine import run
@@ -52,12 +52,12 @@ class Parameter:
         """The value, if it is one this parameter may have."""
         if self.kind == "choice":
             if value not in self.options:
-                raise InputError(f"{self.name} = {value!r}: must be one of {', '.join(self.options)}")
+                raise InputError(f"{self.name} = {short(value)}: must be one of {', '.join(self.options)}")
             return value
-        number = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
         size = abs(value) if number and self.kind == "signed" else value
         if not number or not self.low <= size <= self.high or (self.kind == "integer" and value != int(value)):
-            raise InputError(f"{self.name} = {value!r}: must be {self.describe()}")
+            raise InputError(f"{self.name} = {short(value)}: must be {self.describe()}")
         return int(value) if self.kind == "integer" else float(value)
 
     def describe(self) -> str:

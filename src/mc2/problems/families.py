@@ -128,7 +128,7 @@ class Helmholtz(Problem):
         super().__init__(domain, exact, source=source, boundary=boundary)
 
     def operator(self) -> tuple[float, float, float]:
-        return self.k**2, 1.0, 0.0
+        return self.k * self.k, 1.0, 0.0
 
 
 FAMILIES: dict[str, type[Problem]] = {

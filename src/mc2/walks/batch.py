@@ -5,15 +5,16 @@ copy (``torch.as_tensor(batch.mean)``). On the CPU the problems are walked one a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.geometry.checks import whole
 from mc2.problems import Problem
-from mc2.walks.engine import Options, check_budgets, choose_device, trajectory
+from mc2.walks.engine import MAX_WALKS, Options, check_budgets, choose_device, walk
 from mc2.walks.plan import Plan, make_plan
 
 
@@ -37,64 +38,59 @@ def estimate_batch(
     problems: Sequence[Problem],
     budgets: Sequence[int] = (8,),
     *,
+    walks: Sequence[int] | None = None,
     grid: Grid | None = None,
     instances: Sequence[int] | None = None,
     **options: Any,
 ) -> Batch:
-    """Nested estimates of many problems. instances: what keys their random numbers; 0, 1, 2, … if not given.
+    """Nested estimates of many problems.
 
+    budgets: increasing walks per pixel, for all problems. walks: instead, one number for every problem; the results
+    then have one budget, named after the largest. instances: what keys their random numbers; 0, 1, 2, … if not given.
     All else as in `estimate`. A Helmholtz problem is walked as `estimator` says.
     """
     chosen = Options(**options)
-    checked = check_budgets(budgets)
+    each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
+    checked = check_budgets(budgets if each is None else [max(each, default=1)])
     grid = grid or Grid()
     numbers = list(range(len(problems))) if instances is None else list(instances)
-    if not problems or len(numbers) != len(problems):
-        raise InputError(f"a batch needs problems and as many instance numbers: {len(problems)} and {len(numbers)}")
-    plans = [make_plan(problem, _estimator(problem, chosen)) for problem in problems]
+    if not problems or len(numbers) != len(problems) or len(each or numbers) != len(problems):
+        raise InputError(
+            f"a batch needs problems, and as many instance numbers and walks: {len(problems)} problems, "
+            f"{len(numbers)} instance numbers" + (f", {len(each)} walks" if each is not None else "")
+        )
+    plans = [plan_for_batch(problem, chosen) for problem in problems]
     devices = {choose_device(chosen.device, plan) for plan in plans}
     if devices == {"cuda"}:
-        return _on_gpu(plans, checked, grid, numbers, chosen)
-    return _on_cpu(problems, checked, grid, numbers, options)
+        from mc2.walks.cuda import pack, take_fields
+
+        packed = pack(plans, numbers, chosen, each).upload()
+        return Batch(*take_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
+    return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"))
 
 
-def _estimator(problem: Problem, options: Options) -> str:
-    """Only Helmholtz problems have a choice."""
-    return options.estimator if problem.name == "helmholtz" else "standard"
+def plan_for_batch(problem: Problem, options: Options) -> Plan:
+    """A problem's plan. Only Helmholtz problems have a choice of estimator."""
+    return make_plan(problem, options.estimator if problem.name == "helmholtz" else "standard")
 
 
 def _on_cpu(
-    problems: Sequence[Problem], budgets: list[int], grid: Grid, instances: list[int], options: dict[str, Any]
+    problems: Sequence[Problem],
+    budgets: list[int],
+    each: list[int] | None,
+    grid: Grid,
+    instances: list[int],
+    options: Options,
 ) -> Batch:
     shape = (len(problems), len(budgets), *grid.shape)
     mean, variance = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     mask, counts = np.zeros((len(problems), *grid.shape), np.uint8), np.zeros((len(problems), 3), np.int64)
     for index, (problem, instance) in enumerate(zip(problems, instances, strict=True)):
-        own = options | {"device": "cpu", "estimator": _estimator(problem, Options(**options))}
-        estimates = trajectory(problem, budgets, grid=grid, instance=instance, **own)
+        own = options if problem.name == "helmholtz" else replace(options, estimator="standard")
+        estimates = walk(problem, budgets if each is None else [each[index]], own, grid, instance=instance)
         mean[index] = [estimate.mean for estimate in estimates]
         variance[index] = [estimate.variance for estimate in estimates]
         mask[index] = estimates[0].mask
         record = estimates[0].record
         counts[index] = record.steps, record.truncated, record.not_finite
     return Batch(mean, variance, mask, counts, tuple(budgets), "cpu")
-
-
-def _on_gpu(plans: list[Plan], budgets: list[int], grid: Grid, instances: list[int], options: Options) -> Batch:
-    from numba import cuda
-
-    from mc2.walks.cuda import BLOCK, grid_points, launch, pack, quietly
-    from mc2.walks.cuda_kernels import take_moments
-
-    x, y, keys = grid_points(grid)
-    result, mask, counts = launch(pack(plans, instances, options), x, y, keys, budgets, options)
-    shape = (len(plans), len(budgets), x.size)
-    mean, variance = cuda.device_array(shape, np.float32), cuda.device_array(shape, np.float32)
-    blocks = -(-x.size // BLOCK)
-    with quietly():
-        take_moments[(blocks, len(plans), len(budgets)), BLOCK](
-            result, mask, cuda.to_device(np.array(budgets, np.int64)), mean, variance
-        )
-    fields, masks = (len(plans), len(budgets), *grid.shape), (len(plans), *grid.shape)
-    mean, variance, mask = mean.reshape(fields), variance.reshape(fields), mask.reshape(masks)
-    return Batch(mean, variance, mask, counts, tuple(budgets), "cuda")

@@ -1,7 +1,7 @@
 """Walks on an NVIDIA GPU: packing problems, launching, and results that stay on the device."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -29,6 +29,10 @@ BUSY_WARPS = 20_000
 """Warps that keep a large GPU busy to the end of a launch."""
 WAVE = 1 << 24
 """Partial sums on the device at a time."""
+MOST_WALKS = (1 << 31) - 1
+
+Empty = Callable[[tuple[int, ...], Any], Any]
+"""Makes a device array of a shape and a type."""
 
 
 @cache
@@ -58,23 +62,40 @@ def can_run(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class Packed:
-    """Problems in the arrays that the kernels read, on the device; and which of them each kind of kernel is for."""
+    """Problems in the arrays that the kernels read; and which of them each kind of kernel is for.
+
+    Made of NumPy arrays, so that another process can do the packing, until they are uploaded. constants, operators:
+    of exact solutions that are tables of atoms, in float64. exact: whether all of them are.
+    """
 
     arrays: tuple[Any, ...]
+    constants: Any
+    operators: Any
     groups: dict[str, Any]
     count: int
+    exact: bool
+
+    def upload(self, put: Callable[[NDArray[Any]], Any] | None = None) -> "Packed":
+        """The same on the device. put: what takes an array there."""
+        from numba import cuda
+
+        up = put or cuda.to_device
+        groups = {kind: up(numbers) for kind, numbers in self.groups.items()}
+        arrays = tuple(map(up, self.arrays))
+        return Packed(arrays, up(self.constants), up(self.operators), groups, self.count, self.exact)
 
 
-def pack(plans: Sequence[Plan], instances: Sequence[int], options: "Options") -> Packed:
-    """Put the programs of many problems behind each other."""
-    from numba import cuda
-
+def pack(
+    plans: Sequence[Plan], instances: Sequence[int], options: "Options", walks: Sequence[int] | None = None
+) -> Packed:
+    """Put the programs of many problems behind each other. walks: the most for each of them, if they differ."""
     from mc2.walks.random_kernels import make_key
 
     domains, functions = _Pile(4), _Pile(5)
-    programs = np.zeros((len(plans), 12), np.int32)
+    programs = np.zeros((len(plans), 13), np.int32)
     shapes = np.zeros((len(plans), 12), np.float32)
     rules = np.zeros((len(plans), 6), np.float32)
+    operators = np.zeros((len(plans), 3))
     groups: dict[str, list[int]] = {}
     for number, plan in enumerate(plans):
         program = plan.problem.domain.program
@@ -91,14 +112,16 @@ def pack(plans: Sequence[Plan], instances: Sequence[int], options: "Options") ->
             table = plan.problem.boundary.program
             terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
             programs[number, 2:4] = functions.add(terms, table.constants, _offsets(terms))  # type: ignore[union-attr]
+            operators[number] = plan.problem.operator() if plan.source is not None else 0.0
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
         groups.setdefault(kind, []).append(number)
-        programs[number, 11] = plan.family
+        programs[number, 11:13] = plan.family, MOST_WALKS if walks is None else walks[number]
         rules[number] = plan.parameter, options.epsilon, plan.largest, *(operator or (0.0, 0.0, 0.0))
     keys = np.stack([make_key(options.seed, instance) for instance in instances])
     arrays = (*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
-    chosen = {kind: cuda.to_device(np.array(numbers, np.int32)) for kind, numbers in groups.items()}
-    return Packed(tuple(cuda.to_device(array) for array in arrays), chosen, len(plans))
+    chosen = {kind: np.array(numbers, np.int32) for kind, numbers in groups.items()}
+    exact = not {"general", "laplace"} & groups.keys()
+    return Packed(arrays, functions.exact_constants(), operators, chosen, len(plans), exact)
 
 
 def _table_operator(plan: Plan) -> tuple[float, float, float] | None:
@@ -137,9 +160,11 @@ class _Pile:
         return [first, self.rows]
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        if not self.codes:
-            return np.zeros((1, self.width), np.int32), np.zeros(1, np.float32)
-        return np.concatenate(self.codes), np.concatenate(self.constants).astype(np.float32)
+        code = np.concatenate(self.codes) if self.codes else np.zeros((1, self.width), np.int32)
+        return code, self.exact_constants().astype(np.float32)
+
+    def exact_constants(self) -> NDArray[np.float64]:
+        return np.concatenate(self.constants) if self.constants else np.zeros(1)
 
 
 def _two_shapes(code: NDArray[np.int32], constants: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
@@ -233,10 +258,11 @@ def launch(
     budgets: Sequence[int],
     options: "Options",
     progress: "Progress | None" = None,
+    empty: Empty | None = None,
 ) -> tuple[Any, Any, Any]:
-    """Walk all problems from all points. Device arrays: sums [problem, budget, point, 2], mask, and counts.
+    """Walk all uploaded problems from all points. Device arrays: sums [problem, budget, point, 2], mask, and counts.
 
-    The sums are good until the next launch, which uses the same memory again.
+    The sums are good until the next launch, which uses the same memory again. empty: makes the arrays that are not.
     """
     from numba import cuda
 
@@ -245,9 +271,9 @@ def launch(
     points = x.size
     segments = len(_segments(budgets)[0])
     wave = max(1, min(65_535, WAVE // (points * packed.count)))
-    mask = cuda.device_array((packed.count, points), np.uint8)
+    empty = empty or cuda.device_array
+    mask, counts = empty((packed.count, points), np.uint8), empty((packed.count, 3), np.int64)
     starts = _workspace("starts", (packed.count, points), np.float32)
-    counts = cuda.device_array((packed.count, 3), np.int64)
     blocks = -(-points // BLOCK)
     domain_code, domain_constants, _, _, _, programs, _, _ = packed.arrays
     measure[(blocks, packed.count), BLOCK](domain_code, domain_constants, programs, x, y, starts, mask, counts)
@@ -278,14 +304,71 @@ def launch(
     return result, mask, counts
 
 
+@quietly()
+def take_fields(
+    packed: Packed, grid: Grid, budgets: Sequence[int], options: "Options", empty: Empty | None = None
+) -> tuple[Any, Any, Any, Any]:
+    """Walk uploaded problems on a grid: mean and variance [problem, budget, n, n], mask [problem, n, n], counts."""
+    from numba import cuda
+
+    from mc2.walks.cuda_kernels import take_moments
+
+    empty = empty or cuda.device_array
+    x, y, keys = grid_points(grid)
+    result, mask, counts = launch(packed, x, y, keys, budgets, options, empty=empty)
+    shape = (packed.count, len(budgets), x.size)
+    mean, variance = empty(shape, np.float32), empty(shape, np.float32)
+    take_moments[(-(-x.size // BLOCK), packed.count, len(budgets)), BLOCK](
+        result, mask, packed.arrays[5], _device_budgets(tuple(budgets)), mean, variance
+    )
+    fields, masks = (*shape[:2], *grid.shape), (packed.count, *grid.shape)
+    return mean.reshape(fields), variance.reshape(fields), mask.reshape(masks), counts
+
+
+@quietly()
+def take_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None) -> tuple[Any, Any]:
+    """The exact solution and the source [problem, n, n] of uploaded problems that are tables of atoms."""
+    from numba import cuda
+
+    from mc2.walks.cuda_kernels import exact_fields
+
+    empty = empty or cuda.device_array
+    x, y = exact_points(grid)
+    shape = (packed.count, x.size)
+    u, f = empty(shape, np.float32), empty(shape, np.float32)
+    code, programs = packed.arrays[3], packed.arrays[5]
+    exact_fields[(-(-x.size // BLOCK), packed.count), BLOCK](
+        code, packed.constants, programs, packed.operators, x, y, mask.reshape(shape), u, f
+    )
+    fields = (packed.count, *grid.shape)
+    return u.reshape(fields), f.reshape(fields)
+
+
+@lru_cache(maxsize=16)
+def _device_budgets(budgets: tuple[int, ...]) -> Any:
+    from numba import cuda
+
+    return cuda.to_device(np.array(budgets, np.int64))
+
+
 @cache
-def grid_points(grid: Grid) -> tuple[Any, Any, Any]:
-    """Coordinates and keys of all pixels of a grid, on the device."""
+def exact_points(grid: Grid) -> tuple[Any, Any]:
+    """Coordinates of all pixels of a grid, in float64, on the device."""
     from numba import cuda
 
     x, y = grid.points()
+    return cuda.to_device(x.ravel()), cuda.to_device(y.ravel())
+
+
+@cache
+def grid_points(grid: Grid) -> tuple[Any, Any, Any]:
+    """Coordinates in float32 and keys of all pixels of a grid, on the device."""
+    from numba import cuda
+
+    x, y = exact_points(grid)
     keys = np.arange(x.size, dtype=np.uint32)
-    return tuple(cuda.to_device(array) for array in (x.ravel().astype(np.float32), y.ravel().astype(np.float32), keys))
+    x, y = (array.copy_to_host().astype(np.float32) for array in (x, y))
+    return cuda.to_device(x), cuda.to_device(y), cuda.to_device(keys)
 
 
 def run_cuda(
@@ -299,7 +382,7 @@ def run_cuda(
     """sums [point, budget, 2] and counts of one problem: the GPU's `run_cpu`."""
     from numba import cuda
 
-    packed = pack([plan], [instance], options)
+    packed = pack([plan], [instance], options).upload()
     x, y, keys = (cuda.to_device(array) for array in (place.x, place.y, place.keys))
     result, _, counts = launch(packed, x, y, keys, budgets, options, progress)
     return np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2)), counts.copy_to_host()[0]

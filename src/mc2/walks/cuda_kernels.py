@@ -131,8 +131,8 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
         """sums[problem, segment, point]: sum and sum of squares over a segment's walks.
 
         programs[problem]: first and last row of domain, source, boundary, Laplacian; two shapes and how they combine
-        (−1 for one shape); the family. rules[problem]: parameter, ε, largest radius, operator of a
-        table of atoms. shapes[problem]: constants of two shapes. chosen: which problems this launch is for.
+        (−1 for one shape); the family; most walks per point. rules[problem]: parameter, ε, largest radius, operator of
+        a table of atoms. shapes[problem]: constants of two shapes. chosen: which problems this launch is for.
         starts[problem, point]: signed distances. segments: first walk and number of walks. span: points per warp.
         """
         # one queue per warp: its points inside the domain, and the value of every walk
@@ -154,7 +154,8 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
         rows, rows_end = own[2], own[3]
         parameter, epsilon, largest, c0, c1 = rule[0], rule[1], rule[2], rule[3], rule[4]
         k0, k1, k2, k3 = keys[problem, 0], keys[problem, 1], keys[problem, 2], keys[problem, 3]
-        first, walks = u32(segments[segment, 0]), u32(segments[segment, 1])
+        first = u32(segments[segment, 0])
+        walks = u32(max(min(segments[segment, 1], own[12] - segments[segment, 0]), 0))
         inside = u32(0)
         for offset in range(0, span, 32):
             point = u32(base + u32(offset) + lane)
@@ -320,14 +321,34 @@ def add_segments(sums: Any, ends: Any, fresh: Any, running: Any, result: Any) ->
 
 
 @cuda.jit
-def take_moments(result: Any, mask: Any, budgets: Any, mean: Any, variance: Any) -> None:
-    """Means and variances of the means, in float32, from sums at budgets."""
+def take_moments(result: Any, mask: Any, programs: Any, budgets: Any, mean: Any, variance: Any) -> None:
+    """Means and variances of the means, in float32, from sums at budgets, or at a problem's most walks."""
     point, problem, budget = cuda.grid(1), cuda.blockIdx.y, cuda.blockIdx.z
     if point >= result.shape[2]:
         return
-    walks = np.float64(budgets[budget])
-    centre = result[problem, budget, point, 0] / walks
-    spread = max(result[problem, budget, point, 1] / walks - centre * centre, 0.0)
+    count = np.float64(min(budgets[budget], programs[problem, 12]))
+    centre = result[problem, budget, point, 0] / count
+    spread = max(result[problem, budget, point, 1] / count - centre * centre, 0.0)
     mean[problem, budget, point] = centre
     unknown = math.inf if mask[problem, point] else 0.0
-    variance[problem, budget, point] = spread / (walks - 1.0) if walks > 1.0 else unknown
+    variance[problem, budget, point] = spread / (count - 1.0) if count > 1.0 else unknown
+
+
+@cuda.jit
+def exact_fields(
+    code: Any, constants: Any, programs: Any, operators: Any, x: Any, y: Any, mask: Any, u: Any, f: Any
+) -> None:  # fmt: skip
+    """u and f[problem, point] of tables of atoms, computed in float64; 0 outside the mask."""
+    point, problem = cuda.grid(1), cuda.blockIdx.y
+    if point >= x.size:
+        return
+    value, laplacian, bilaplacian = 0.0, 0.0, 0.0
+    if mask[problem, point]:
+        for row in range(programs[problem, 2], programs[problem, 3]):
+            a, b, c = term_point(code[row, 0], constants, code[row, 2], code[row, 3], x[point], y[point])
+            value += a
+            laplacian += b
+            bilaplacian += c
+    u[problem, point] = value
+    operator = operators[problem]
+    f[problem, point] = operator[0] * value + operator[1] * laplacian + operator[2] * bilaplacian

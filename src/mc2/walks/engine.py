@@ -99,8 +99,23 @@ def trajectory(
 
     budgets: increasing numbers of walks per point. All else as in `estimate`.
     """
-    chosen = Options(**options)
-    budgets = check_budgets(budgets)
+    chosen, checked = Options(**options), check_budgets(budgets)
+    found = walk(problem, checked, chosen, grid, points, instance, first_point, progress)
+    _warn(found[-1])
+    return found
+
+
+def walk(
+    problem: Problem,
+    budgets: list[int],
+    chosen: Options,
+    grid: Grid | None = None,
+    points: ArrayLike | None = None,
+    instance: int = 0,
+    first_point: int = 0,
+    progress: Progress | None = None,
+) -> list[Estimate]:
+    """What `trajectory` does, without its warnings."""
     plan = make_plan(problem, chosen.estimator)
     place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1))
     device = choose_device(chosen.device, plan)
@@ -111,7 +126,6 @@ def trajectory(
     start = time.perf_counter()
     sums, counts = run(plan, place, budgets, chosen, whole("instance", instance, 0), progress)
     seconds = time.perf_counter() - start
-    _warn(counts, budgets[-1] * place.x.size)
     return [
         place.finish(sums[:, index], Record(
             walks=budget, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
@@ -272,15 +286,16 @@ def _check_points(points: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _warn(counts: NDArray[np.int64], walks: int) -> None:
-    if counts[2]:
+def _warn(found: Estimate) -> None:
+    record, walks = found.record, found.walks * int(found.mask.sum())
+    if record.not_finite:
         warnings.warn(
-            f"{counts[2]:,} of {walks:,} walks met a source or boundary value that is not finite: the estimate is not "
-            "a number where they started",
+            f"{record.not_finite:,} of {walks:,} walks met a source or boundary value that is not finite: the estimate "
+            "is not a number where they started",
             stacklevel=4,
         )
-    if counts[1] > 1e-3 * walks:
+    if record.truncated > 1e-3 * walks:
         warnings.warn(
-            f"{counts[1]:,} of {walks:,} walks ran out of steps and are biased: raise max_steps",
+            f"{record.truncated:,} of {walks:,} walks ran out of steps and are biased: raise max_steps",
             stacklevel=4,
         )

@@ -1,7 +1,7 @@
 """Fields of instances on a grid: u, f, the mask, and walk trajectories with their variances, made on demand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from mc2.errors import InputError
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
+from mc2.problems import Problem
 from mc2.walks import estimate_batch
+from mc2.walks.batch import plan_for_batch
+from mc2.walks.engine import Options, check_budgets, choose_device
 from mc2.zoo.instance import Instance
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128}
@@ -70,18 +73,19 @@ def make_fields(
     budgets: increasing walks per pixel. seed: of the walks; with the instance, it keys their random numbers.
     """
     grid = grid or Grid()
-    problems = [instance.problem for instance in instances]
-    batch = estimate_batch(
-        problems,
-        budgets,
-        grid=grid,
-        instances=[instance.key for instance in instances],
-        seed=seed,
-        device=device,
-        estimator="reduced",  # for Helmholtz; other families have no choice
-        **STANDARD | options,
-    )
-    mean, variance, mask, counts = (_on_host(getattr(batch, n)) for n in ("mean", "variance", "mask", "counts"))
+    chosen = Options(seed=seed, device=device, estimator="reduced", **STANDARD | options)  # reduced: for Helmholtz
+    problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
+    if problems and choose_device(device, plan_for_batch(problems[0], chosen)) == "cuda":
+        found = _on_gpu(problems, keys, check_budgets(budgets), grid, chosen)
+    else:
+        found = _on_cpu(problems, keys, budgets, grid, chosen)
+    return Fields(tuple(instances), tuple(budgets), *found)
+
+
+def exact_fields(
+    problems: Sequence[Problem], grid: Grid, mask: NDArray[np.uint8]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """u and f of problems with known solutions, 0 outside the mask: float32 [n, size, size], computed in float64."""
     u, f = np.zeros((2, len(problems), *grid.shape), np.float32)
     for number, problem in enumerate(problems):
         inside = mask[number].astype(bool)
@@ -89,8 +93,23 @@ def make_fields(
         u[number, inside] = problem.boundary(x, y)
         if problem.source is not None:
             f[number, inside] = problem.source(x, y)
-    return Fields(tuple(instances), batch.budgets, u, f, mask, mean, variance, counts, batch.device)
+    return u, f
 
 
-def _on_host(array: Any) -> NDArray[Any]:
-    return array if isinstance(array, np.ndarray) else array.copy_to_host()
+def _on_cpu(
+    problems: list[Problem], keys: list[int], budgets: Sequence[int], grid: Grid, options: Options
+) -> tuple[Any, ...]:
+    own = asdict(options) | {"device": "cpu"}
+    batch = estimate_batch(problems, budgets, grid=grid, instances=keys, **own)
+    return *exact_fields(problems, grid, batch.mask), batch.mask, batch.mean, batch.variance, batch.counts, "cpu"
+
+
+def _on_gpu(
+    problems: list[Problem], keys: list[int], budgets: list[int], grid: Grid, options: Options
+) -> tuple[Any, ...]:
+    from mc2.walks.cuda import pack, take_exact, take_fields
+
+    packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload()
+    mean, variance, mask, counts = take_fields(packed, grid, budgets, options)
+    found = *take_exact(packed, grid, mask), mask, mean, variance, counts
+    return *(array.copy_to_host() for array in found), "cuda"

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.geometry import from_description
-from mc2.geometry.checks import finite, positive, whole
+from mc2.geometry.checks import finite, whole
 from mc2.problems import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, AtomType
 from mc2.zoo.difficulty import TIERS
 from mc2.zoo.filters import FILTERS, examine
@@ -17,6 +19,8 @@ from mc2.zoo.laws import SPLITS
 
 MAX_ATOMS = 64
 """Most atoms in a record; the zoo's own have up to six."""
+MAX_REACH = 10.0
+"""Largest coordinate of a domain in a record; the zoo's own reach 2."""
 KEYS = (
     "id", "version", "split", "index", "kind", "lam", "k", "u", "domain", "terms", "atoms", "std_u", "std_f",
     "estimator", "rejected",
@@ -65,7 +69,8 @@ def from_record(data: Any) -> Instance:
     if not isinstance(data, dict):
         raise InputError(f"a record must be a JSON object, not {short(data)}")
     try:
-        return _read(data)
+        with np.errstate(all="ignore"):  # what overflows is refused
+            return _read(data)
     except InputError as error:
         raise InputError(f"record {short(data.get('id'))}: {error}") from None
 
@@ -82,10 +87,15 @@ def _read(data: dict[str, Any]) -> Instance:
         raise unknown("kind", family, FAMILIES)
     if not isinstance(split, str) or split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    parameters = {name: positive(name, data[name]) for name in FAMILIES[family].parameters}
+    parameters = {name: finite(name, data[name]) for name in FAMILIES[family].parameters}
+    for name, (low, high) in FAMILIES[family].parameters.items():
+        if not low <= parameters[name] <= high:
+            raise InputError(f"{name} = {parameters[name]} must lie in [{low:g}, {high:g}]")
     pool = HARMONIC_ATOMS if family == "laplace" else GENERAL_ATOMS
     atoms = tuple(_read_atom(atom, pool) for atom in _list("atoms", data["atoms"], MAX_ATOMS))
     domain = from_description(data["domain"])
+    if not max(map(abs, domain.bounds)) <= MAX_REACH:
+        raise InputError(f"its domain reaches beyond {MAX_REACH}")
     rejected = _list("rejected", data["rejected"], RETRIES)
     for name in rejected:
         if name not in FILTERS:

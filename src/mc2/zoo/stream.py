@@ -1,0 +1,212 @@
+"""Endless training data, made as it is needed: instances, walks at mixed budgets, and fields.
+
+On a GPU, a few processes draw instances while the device walks, and batches are torch tensors that never leave it. On
+the CPU they are NumPy arrays. Instances are independent draws already, so a stream takes them in the order of their
+indices: there is nothing to shuffle, and a batch is a pure function of the seed and its number.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError, unknown
+from mc2.geometry import Grid
+from mc2.geometry.checks import whole
+from mc2.walks import estimate_batch
+from mc2.walks.batch import plan_for_batch
+from mc2.walks.cuda import Packed, pack, take_exact, take_fields, unavailable
+from mc2.walks.engine import Options, check_budgets
+from mc2.zoo.fields import STANDARD, exact_fields
+from mc2.zoo.instance import Instance, generate
+from mc2.zoo.laws import FAMILIES, SPLITS
+
+MAX_WORKERS = 8
+Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A batch of n instances: NumPy arrays on the CPU, torch tensors on a GPU. Fields are 0 outside the mask.
+
+    index: in the split. family: 0 … 4, in the order of `FAMILIES`. parameter: λ or k, else 0. walks: per pixel, of each
+    instance; all three [n]. mean, variance: of the walks, float32 [n, size, size]; u, f: exact solution and source,
+    likewise. mask: uint8 [n, size, size].
+    """
+
+    index: Any
+    family: Any
+    parameter: Any
+    walks: Any
+    mean: Any
+    variance: Any
+    u: Any
+    f: Any
+    mask: Any
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Iterate over it for `Examples`, without end.
+
+    batch: instances per batch. budgets: every instance is walked at one of these, at random. split: `train` by default;
+    it begins again when it is used up, with other walks. seed: of the walks and the budgets. start: the number of the
+    first batch, to go on where a training run stopped. rank, ranks: this process and how many share the work: each
+    gets other instances, and all together get what one would. device: `auto`, `cpu` or `cuda`.
+    workers: processes that draw instances for a GPU; a few, by default. As always with processes, a script that uses
+    them guards its main part by ``if __name__ == "__main__"``.
+    """
+
+    batch: int = 64
+    budgets: Sequence[int] = (1, 2, 4, 8, 16, 32)
+    split: str = "train"
+    seed: int = 0
+    start: int = 0
+    rank: int = 0
+    ranks: int = 1
+    grid: Grid = Grid()  # noqa: RUF009 (it cannot be changed)
+    device: str = "auto"
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        whole("batch", self.batch, 1, 65_536)
+        whole("start", self.start, 0)
+        whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
+        if self.split not in SPLITS:
+            raise unknown("split", self.split, SPLITS)
+        object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
+        if self.workers is not None:
+            whole("workers", self.workers, 0, 1024)
+        if self.device == "cuda" and unavailable():
+            raise InputError(f"device 'cuda' cannot be used: {unavailable()}; use device 'cpu' or 'auto'")
+        self.options  # noqa: B018 (checks seed and device)
+
+    @property
+    def options(self) -> Options:
+        return Options(seed=self.seed, device=self.device, estimator="reduced", **STANDARD)
+
+    def __iter__(self) -> Iterator[Examples]:
+        if self.device == "cpu" or (self.device == "auto" and unavailable()):
+            return self._on_cpu()
+        return self._on_gpu()
+
+    def draw(self, number: int) -> "Draw":
+        """The instances of a batch, before anything is computed."""
+        first = (number * self.ranks + self.rank) * self.batch
+        positions = range(first, first + self.batch)
+        epochs, indices = zip(*(divmod(position, SPLITS[self.split]) for position in positions), strict=True)
+        instances = [generate(self.split, index) for index in indices]
+        # what keys the walks: another number in every epoch, and none that a plain estimate uses
+        keys = [(epoch + 1) << 40 | instance.key for epoch, instance in zip(epochs, instances, strict=True)]
+        return Draw(instances, keys, [self._walks(position) for position in positions])
+
+    def _walks(self, position: int) -> int:
+        from mc2.walks.random_kernels import make_key
+
+        word = int(make_key(self.seed, (1 << 62) | position)[0])
+        return self.budgets[word * len(self.budgets) >> 32]
+
+    def _on_cpu(self) -> Iterator[Examples]:
+        number = self.start
+        own = asdict(self.options) | {"device": "cpu"}
+        while True:
+            drawn = self.draw(number)
+            problems = [instance.problem for instance in drawn.instances]
+            found = estimate_batch(problems, walks=drawn.walks, grid=self.grid, instances=drawn.keys, **own)
+            u, f = exact_fields(problems, self.grid, found.mask)
+            yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask)
+            number += 1
+
+    def _on_gpu(self) -> Iterator[Examples]:
+        torch, put, empty = _torch_on_device()
+        most = [max(self.budgets)]
+        with _ahead(self) as batches:
+            for packed, labels in batches:
+                uploaded = packed.upload(put)
+                mean, variance, mask, _ = take_fields(uploaded, self.grid, most, self.options, empty)
+                u, f = take_exact(uploaded, self.grid, mask, empty)
+                mean, variance, u, f, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, u, f, mask))
+                index, family, parameter, walks = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in labels)
+                # kernels ran on the default stream
+                torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
+                yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a batch is made from."""
+
+    instances: list[Instance]
+    keys: list[int]
+    walks: list[int]
+
+    def labels(self) -> Labels:
+        """index, family, parameter and walks of every instance."""
+        return (
+            np.array([instance.index for instance in self.instances]),
+            np.array([FAMILIES.index(instance.family) for instance in self.instances]),
+            np.array([sum(instance.parameters.values()) for instance in self.instances], np.float32),
+            np.array(self.walks),
+        )
+
+
+def prepare(stream: Stream, number: int) -> tuple[Packed, Labels]:
+    """A batch as the GPU wants it, made anywhere."""
+    drawn = stream.draw(number)
+    plans = [plan_for_batch(instance.problem, stream.options) for instance in drawn.instances]
+    return pack(plans, drawn.keys, stream.options, drawn.walks), drawn.labels()
+
+
+@contextmanager
+def _ahead(stream: Stream) -> Iterator[Iterator[tuple[Packed, Labels]]]:
+    """Prepared batches in their order, made ahead by other processes."""
+    workers = stream.workers
+    if workers is None:
+        workers = min(MAX_WORKERS, max(1, (os.cpu_count() or 2) - 1))
+    numbers = iter(range(stream.start, 1 << 62))
+    if workers == 0:
+        yield (prepare(stream, number) for number in numbers)
+        return
+    # spawned: a forked process would inherit the device
+    executor = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    waiting: deque[Future[Any]] = deque(executor.submit(prepare, stream, next(numbers)) for _ in range(3 * workers))
+
+    def batches() -> Iterator[Any]:
+        while True:
+            ready = waiting.popleft().result()
+            waiting.append(executor.submit(prepare, stream, next(numbers)))
+            yield ready
+
+    try:
+        yield batches()
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _torch_on_device() -> tuple[Any, Any, Any]:
+    """torch; a way to bring arrays to its device, and to make new ones there, that does not wait for it."""
+    try:
+        import torch
+    except ImportError:
+        raise InputError("a stream on a GPU needs torch: pip install 'mc2-pde[learn]', or use device 'cpu'") from None
+    from numba import cuda
+
+    cuda.select_device(torch.cuda.current_device())
+    types = {np.float32: torch.float32, np.float64: torch.float64, np.uint8: torch.uint8, np.int64: torch.int64}
+
+    def put(array: NDArray[Any]) -> Any:
+        signed = array.view(np.int32) if array.dtype == np.uint32 else array
+        moved = cuda.as_cuda_array(torch.from_numpy(signed).to("cuda", non_blocking=True))
+        return moved.view(array.dtype) if signed is not array else moved
+
+    def empty(shape: tuple[int, ...], dtype: Any) -> Any:
+        return cuda.as_cuda_array(torch.empty(shape, dtype=types[dtype], device="cuda"))
+
+    return torch, put, empty
