@@ -9,27 +9,54 @@ from mc2.files import check_target, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def panels(count: int, title: str = "") -> tuple["Figure", list["Axes"]]:
-    """A figure with square panels side by side."""
+def panels(
+    count: int, title: str = "", rows: int = 1, size: tuple[float, float] = (3.4, 3.6)
+) -> tuple["Figure", list["Axes"]]:
+    """A figure with rows of `count` panels side by side, in reading order. size: of one panel, in inches."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.4 * count, 3.6), layout="constrained")
-    axes = [figure.add_subplot(1, count, index + 1) for index in range(count)]
+    figure = Figure(figsize=(size[0] * count, size[1] * rows), layout="constrained")
+    axes = [figure.add_subplot(rows, count, index + 1) for index in range(rows * count)]
     if title:
         figure.suptitle(title)
     return figure, axes
 
 
-def show_field(ax: "Axes", field: Any, mask: Any, extent: Any, title: str, colours: str = "viridis") -> None:
-    """A field on a grid with its colour bar; pixels outside the mask stay empty."""
-    image = ax.imshow(np.where(mask, field, np.nan), origin="lower", extent=extent, cmap=colours)
-    ax.figure.colorbar(image, ax=ax, shrink=0.8)
+def show_field(
+    ax: "Axes",
+    field: Any,
+    mask: Any,
+    extent: Any,
+    title: str,
+    colours: str = "viridis",
+    *,
+    norm: "Normalize | None" = None,
+    bar: bool = True,
+) -> "AxesImage":
+    """A field on a grid; pixels outside the mask stay empty. norm: the range of its colours. bar: whether it is drawn.
+
+    Returns the image, from which several panels can share one colour bar.
+    """
+    image = ax.imshow(np.where(mask, field, np.nan), origin="lower", extent=extent, cmap=colours, norm=norm)
+    if bar:
+        ax.figure.colorbar(image, ax=ax, shrink=0.8)
     ax.set_title(title)
+    return image
+
+
+def symmetric(values: Any, share: float = 0.99) -> "Normalize":
+    """Colours around 0 that reach as far as the smallest `share` of |values|: a few peaks do not fade all else."""
+    from matplotlib.colors import Normalize
+
+    limit = float(np.quantile(np.abs(values), share)) or 1.0
+    return Normalize(-limit, limit)
 
 
 def save_figure(figure: "Figure", path: Path) -> None:

@@ -1,0 +1,56 @@
+"""What the commands of `mc2 zoo` are given: options that several share, and texts that hold several numbers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mc2.errors import InputError, short, unknown
+
+Split = Annotated[str, typer.Option(help="train, validation or test.")]
+GridSize = Annotated[int, typer.Option("--grid", help="Pixels along a side.")]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Seed = Annotated[int, typer.Option(help="Seed of the walks.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def parse_range(text: str | None, split: str) -> range:
+    """Indices A ≤ i < B of a split from `A:B`; an end that is left out is the split's. None: all."""
+    from mc2.zoo import SPLITS
+
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    size = SPLITS[split]
+    if text is None:
+        return range(size)
+    low, colon, high = text.partition(":")
+    try:
+        start, stop = int(low or "0"), int(high or str(size))
+    except ValueError:
+        start = stop = -1
+    if not (colon and 0 <= start < stop <= size):
+        raise InputError(f"range = {short(text)} must be A:B with 0 ≤ A < B ≤ {size}, the size of {split}")
+    return range(start, stop)
+
+
+def parse_budgets(text: str) -> tuple[int, ...]:
+    """Walks per pixel from a text such as `1,8,64`."""
+    from mc2.walks.engine import check_budgets
+
+    try:
+        budgets = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"budgets = {short(text)} must be whole numbers such as 1,8,64") from None
+    return tuple(check_budgets(budgets))
+
+
+def parse_families(text: str) -> tuple[str, ...]:
+    """Families from a text such as `laplace,poisson`."""
+    from mc2.problems import FAMILIES
+
+    names = tuple(part.strip() for part in text.split(","))
+    for name in names:
+        if name not in FAMILIES:
+            raise unknown("family", name, FAMILIES)
+    return names

@@ -1,0 +1,79 @@
+"""How the commands of `mc2 zoo` end: in a table, a JSON object or a figure, or in one line when interrupted."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+    from rich.table import Table
+
+
+@contextmanager
+def interruptible(left: str = "nothing was written") -> Iterator[None]:
+    """Ctrl-C says one line and exits with code 130. left: what it leaves behind."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"interrupted: {left}", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def check_plot(plot: Path | None) -> None:
+    """Refuse a figure that could not be written, before the work."""
+    from mc2.files import check_target
+    from mc2.plotting import FORMATS
+
+    if plot:
+        check_target(plot, *FORMATS)
+
+
+def present(
+    contents: dict[str, Any],
+    tables: Callable[["Console", dict[str, Any]], None],
+    draw: Callable[[dict[str, Any]], "Figure"],
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Draw the figure if there is to be one, then print the tables, or the contents as JSON."""
+    from rich.console import Console
+
+    if plot:
+        from mc2.plotting import save_figure
+
+        save_figure(draw(contents), plot)
+    if as_json:
+        print(json.dumps(contents, ensure_ascii=False, allow_nan=False))
+        return
+    console = Console(highlight=False)
+    tables(console, contents)
+    if plot:
+        console.print(f"drawn to {plot}", soft_wrap=True)
+
+
+def table(title: str, *columns: str) -> "Table":
+    """A table whose first column holds names and whose other columns hold numbers."""
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left")
+    for number, name in enumerate(columns):
+        made.add_column(name, justify="right" if number else "left")
+    return made
+
+
+def walking_facts(contents: dict[str, Any]) -> str:
+    """How it was walked, in a line or two."""
+    c = contents
+    reduced = [name for name, row in c["families"].items() if row["estimator"] == "reduced"]
+    note = f"\n{', '.join(reduced)}: estimator 'reduced', walks with the exact u in the source" if reduced else ""
+    return (
+        f"generator {c['generator_version']}, {c['grid']} × {c['grid']} pixels, {c['sampling']} source sampling, seed "
+        f"{c['seed']}, {c['device']}, {c['seconds']:.1f} s; {c['walks'] / 1e6:,.1f} million walks, "
+        f"{c['truncated']:,} ({c['truncated_share']:.1e}) cut off after {c['max_steps']} steps{note}"
+    )

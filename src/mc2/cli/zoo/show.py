@@ -1,0 +1,67 @@
+"""`mc2 zoo show`: draw one instance."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mc2.cli.progress import progress
+from mc2.cli.zoo.arguments import Device, GridSize, Json, Seed, Split, parse_budgets
+from mc2.cli.zoo.output import check_plot, interruptible
+
+if TYPE_CHECKING:
+    from mc2.zoo import Fields
+
+
+def show(
+    index: Annotated[int, typer.Argument(help="Index in the split.", show_default=False)],
+    split: Split = "test",
+    budgets: Annotated[str, typer.Option(help="Increasing walks per pixel, with commas.")] = "1,8,64",
+    grid: GridSize = 256,
+    device: Device = "auto",
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Picture to write: .png, .svg or .pdf.")] = Path("instance.png"),
+    as_json: Json = False,
+) -> None:
+    """Draw an instance: its domain, source and exact solution, and estimates with their errors."""
+    with interruptible():
+        from mc2.geometry import Grid
+        from mc2.plotting import save_figure
+        from mc2.zoo import generate, make_fields
+        from mc2.zoo.figure import describe, draw_instance
+
+        check_plot(out)
+        walks, where, instance = parse_budgets(budgets), Grid(grid), generate(split, index)
+        with progress("walking", "instances"):
+            fields = make_fields([instance], walks, grid=where, device=device, seed=seed)
+        save_figure(draw_instance(fields, where), out)
+    contents = summary(fields)
+    if as_json:
+        print(json.dumps(contents, ensure_ascii=False))
+        return
+    share = contents["truncated_share"]
+    print(describe(instance))
+    for row in contents["estimates"]:
+        print(f"{row['walks']:>9,} per pixel: PSNR {row['psnr']:.2f} dB, MSE {row['mse']:.4g}")
+    print(f"drawn to {out}" + (f"; {share:.1e} of the walks were cut off" if share else ""))
+
+
+def summary(fields: "Fields") -> dict[str, Any]:
+    """What the picture says in numbers: the record of the instance, and the scores of its estimates."""
+    from mc2.zoo import to_record
+    from mc2.zoo.scores import mse, psnr
+
+    u, mask = fields.u[0], fields.mask[0].astype(bool)
+    estimates = [
+        {"walks": budget, "psnr": psnr(mean, u, mask), "mse": mse(mean, u, mask)}
+        for budget, mean in zip(fields.budgets, fields.mean[0], strict=True)
+    ]
+    walks = fields.budgets[-1] * int(mask.sum())
+    return {
+        "record": to_record(fields.instances[0]),
+        "pixels": int(mask.sum()),
+        "device": fields.device,
+        "truncated_share": int(fields.counts[0, 1]) / walks,
+        "estimates": estimates,
+    }

@@ -1,0 +1,300 @@
+"""Bulk fields in files: what a build folder holds, shards that are whole or absent, and a reader.
+
+A build folder has a description, `build.json`, and shards of some instances each. A shard is finished exactly when its
+checksums, `shard-00000.sha256`, are there: they are written last, in the format of `sha256sum`. Reading runs no code.
+"""
+
+import hashlib
+import json
+import operator
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError, short, unknown
+from mc2.files import replacing
+from mc2.geometry import Grid
+from mc2.geometry.checks import listed, whole
+from mc2.walks.engine import Options, check_budgets
+from mc2.zoo.difficulty import REFERENCE_WALKS, tier
+from mc2.zoo.fields import Fields
+from mc2.zoo.laws import SPLITS
+from mc2.zoo.records import to_record
+from mc2.zoo.scores import mse
+
+FORMAT = {"format": "pdezoo-build", "format_version": 1}
+SHARD_FORMAT = {"format": "pdezoo-shard", "format_version": 1}
+FILE_FORMATS = ("hdf5", "npz")
+FIELDS = {"u": np.float32, "f": np.float32, "mask": np.uint8, "mean": np.float32, "variance": np.float32}
+OPEN_FILES = 8  # that a reader keeps
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a build folder holds: all that its bytes depend on, as in its `build.json`.
+
+    range: the indices A ≤ i < B of the split. grid: its size. seed, sampling, epsilon, max_steps: of the walks.
+    device: `cpu` or `cuda`, whose walks agree statistically but not bit by bit. shard_size: instances in a shard.
+    """
+
+    split: str
+    range: tuple[int, int]
+    budgets: tuple[int, ...]
+    grid: int
+    bounds: tuple[float, float, float, float]
+    seed: int
+    device: str
+    file_format: str
+    shard_size: int
+    generator_version: str
+    sampling: str
+    epsilon: float
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.split, str) or self.split not in SPLITS:
+            raise unknown("split", self.split, SPLITS)
+        start, stop = (whole("range", end, 0) for end in listed("range", self.range, "two indices"))
+        if not start < stop <= (size := SPLITS[self.split]):
+            raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
+        if self.file_format not in FILE_FORMATS:
+            raise unknown("format", self.file_format, FILE_FORMATS)
+        whole("shard size", self.shard_size, 1)
+        whole("seed", self.seed, 0, (1 << 63) - 1)
+        Options(self.seed, self.epsilon, self.max_steps, self.sampling, device=self.device)
+        object.__setattr__(self, "range", (start, stop))
+        object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
+        object.__setattr__(self, "bounds", Grid(self.grid, self.bounds).bounds)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain data, for `build.json`."""
+        return FORMAT | {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """What a shard says of itself, so that it can be understood alone."""
+        names = ("generator_version", "split", "seed", "sampling", "epsilon", "max_steps", "bounds", "device")
+        return SHARD_FORMAT | {name: self.data[name] for name in names}
+
+    @property
+    def shards(self) -> int:
+        return -(-(self.range[1] - self.range[0]) // self.shard_size)
+
+    def indices(self, number: int) -> NDArray[np.int64]:
+        """The indices of a shard's instances."""
+        first = self.range[0] + number * self.shard_size
+        return np.arange(first, min(first + self.shard_size, self.range[1]))
+
+    def files(self, number: int) -> list[str]:
+        """The names of a shard's files, other than its checksums."""
+        if self.file_format == "hdf5":
+            return [f"shard-{number:05d}.h5"]
+        fields = [f"{index:07d}_b{budget}.npz" for index in self.indices(number) for budget in self.budgets]
+        return [*fields, f"shard-{number:05d}.jsonl"]
+
+    def shape(self, name: str, number: int) -> tuple[int, ...]:
+        """Of a shard's dataset."""
+        count, inner = len(self.indices(number)), (self.grid, self.grid)
+        if name in ("mean", "variance"):
+            return count, len(self.budgets), *inner
+        others = {"budgets": (len(self.budgets),), "index": (count,), "records": (count,), "counts": (count, 3)}
+        return others.get(name, (count, *inner))
+
+
+def checksums(number: int) -> str:
+    """The name of the file whose presence says that a shard is finished."""
+    return f"shard-{number:05d}.sha256"
+
+
+def read_description(folder: Path) -> Description:
+    """The description of a build folder. All of it is checked: it may come from a stranger."""
+    path = folder / "build.json"
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if not isinstance(data, dict) or any(data.pop(name, None) != value for name, value in FORMAT.items()):
+            raise InputError(f"must be an object with {json.dumps(FORMAT)[1:-1]}")
+        if data.keys() != Description.__annotations__.keys():
+            raise InputError(f"must have the keys {', '.join(Description.__annotations__)}")
+        return Description(**data)
+    except FileNotFoundError:
+        raise InputError(f"{folder} is no build folder: there is no build.json") from None
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"{path}: {one_line(error)}") from None
+
+
+def one_line(error: BaseException) -> str:
+    """An error's message, short enough for ours."""
+    return " ".join(str(error).split())[:200]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file; it is on the disk, whole, when this returns."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, "utf-8", newline="\n")
+        sync(temporary)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of names, is on the disk."""
+    if os.name == "posix":
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def checksum_line(folder: Path, name: str) -> str:
+    """What `sha256sum` prints."""
+    with (folder / name).open("rb") as file:
+        return f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n"
+
+
+def write_shard(folder: Path, description: Description, number: int, batches: Iterable[Fields]) -> int:
+    """Write a shard from the fields of its instances, in their order; returns its bytes."""
+    names = description.files(number)
+    write = _write_hdf5 if description.file_format == "hdf5" else _write_npz
+    write(folder / names[-1], description, number, batches)
+    for name in names:
+        sync(folder / name)
+    sync(folder)
+    write_text(folder / checksums(number), "".join(checksum_line(folder, name) for name in names))
+    return sum((folder / name).stat().st_size for name in [*names, checksums(number)])
+
+
+def _write_hdf5(path: Path, description: Description, number: int, batches: Iterable[Fields]) -> None:
+    """One field per chunk. Chunks are not cached and times are left out, so that equal contents give equal bytes.
+
+    The form is that of HDF5 1.10, the first whose own structures have checksums; only texts of variable length have
+    none, and damaged ones can keep HDF5 busy for ever, so that all texts here are of fixed length.
+    """
+    lines: list[bytes] = []
+    counts: list[NDArray[np.int64]] = []
+    options = {"libver": ("v110", "v110"), "locking": False, "rdcc_nbytes": 0}
+    with replacing(path) as temporary, h5py.File(temporary, "w", **options) as file:
+
+        def create(name: str, kind: Any) -> Any:
+            shape = description.shape(name, number)
+            chunks = (1,) * (len(shape) - 2) + shape[-2:] if name in FIELDS else shape
+            return file.create_dataset(name, shape, kind, chunks=chunks, fletcher32=True, track_times=False)
+
+        fields = {name: create(name, kind) for name, kind in FIELDS.items()}
+        for batch in batches:
+            for row in range(len(batch.instances)):
+                for name, dataset in fields.items():
+                    dataset[len(lines)] = getattr(batch, name)[row]
+                counts.append(batch.counts[row])
+                lines.append(record_line(batch, row).encode())
+        create("budgets", np.int64)[:] = description.budgets
+        create("index", np.int64)[:] = description.indices(number)
+        create("counts", np.int64)[:] = counts
+        create("records", h5py.string_dtype("utf-8", max(map(len, lines))))[:] = lines
+        for name, value in description.conditions.items():
+            file.attrs[name] = np.bytes_(value, "utf-8") if isinstance(value, str) else value
+
+
+def _write_npz(path: Path, description: Description, number: int, batches: Iterable[Fields]) -> None:
+    """The paper's layout: a file per instance and budget, and the records beside them."""
+    names, lines = iter(description.files(number)), []
+    for batch in batches:
+        for row in range(len(batch.instances)):
+            for budget in description.budgets:
+                batch.save_npz(path.with_name(next(names)), row, budget)
+            lines.append(record_line(batch, row) + "\n")
+    write_text(path, "".join(lines))
+
+
+def record_line(fields: Fields, row: int) -> str:
+    """An instance as a line of JSON, with its difficulty where its walks tell it."""
+    record, mask = to_record(fields.instances[row]), fields.mask[row].astype(bool)
+    if REFERENCE_WALKS in fields.budgets and mask.any():
+        found = fields.mean[row, fields.budgets.index(REFERENCE_WALKS)]
+        error = float(f"{mse(found, fields.u[row], mask):.6g}")
+        if np.isfinite(error):
+            record |= {"mse_32": error, "tier": tier(error)}
+    return json.dumps(record, separators=(",", ":"))
+
+
+class _Shard(NamedTuple):
+    file: Any
+    budgets: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    records: NDArray[np.bytes_]
+
+
+def _open_shard(path: Path, description: Description, number: int) -> _Shard:
+    """Open a shard and check all of it but the fields, which HDF5 checks as they are read."""
+    file = h5py.File(path, "r", locking=False)  # finished shards do not change
+    for name, value in description.conditions.items():
+        found = file.attrs[name].decode("utf-8") if isinstance(value, str) else file.attrs[name]
+        if not np.array_equal(found, value):
+            raise InputError(f"{name} is {short(found)}, but build.json says {short(value)}")
+    for name in (*FIELDS, "budgets", "index", "counts", "records"):
+        kind, wanted = file[name].dtype, np.bytes_ if name == "records" else FIELDS.get(name, np.int64)
+        if file[name].shape != description.shape(name, number) or not np.issubdtype(kind, wanted):
+            raise InputError(f"{name} has not the shape and type that build.json tells")
+    if not np.array_equal(file["index"][:], description.indices(number)):
+        raise InputError("its instances are not those that build.json tells")
+    return _Shard(file, file["budgets"][:], file["counts"][:], file["records"][:])
+
+
+class Shards:
+    """The instances in the finished shards of an HDF5 build folder; a map-style dataset for a data loader.
+
+    ``Shards(folder)[i]`` is a dict: u, f, mask [size, size]; mean, variance [budget, size, size]; budgets; counts;
+    index, which is the instance's in its split; record. partial: take a build that is not complete.
+    """
+
+    def __init__(self, folder: str | Path, partial: bool = False) -> None:
+        self.folder = Path(folder).absolute()
+        self.description = about = read_description(self.folder)
+        if about.file_format != "hdf5":
+            raise InputError(f"{folder} holds .npz files, which numpy.load reads; Shards reads HDF5")
+        names = set(os.listdir(self.folder))
+        self._numbers = [number for number in range(about.shards) if checksums(number) in names]
+        missing = about.shards - len(self._numbers)
+        if missing and not partial:
+            raise InputError(f"{folder}: {missing} of {about.shards} shards are unfinished; partial=True allows that")
+        self.budgets = about.budgets
+        self._length = sum(len(about.indices(number)) for number in self._numbers)
+        self._opened: dict[int, _Shard] = {}
+        self._process = os.getpid()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": {}}  # open files stay in their process
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, position: int) -> dict[str, Any]:
+        place = operator.index(position) + (self._length if position < 0 else 0)
+        if not 0 <= place < self._length:
+            raise IndexError(f"{position} is not among {self._length} instances")
+        which, row = divmod(place, self.description.shard_size)
+        number = self._numbers[which]
+        path = self.folder / self.description.files(number)[0]
+        try:
+            shard = self._shard(path, number)
+            found = {name: shard.file[name][row] for name in FIELDS} | {"record": json.loads(shard.records[row])}
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, MemoryError) as error:
+            raise InputError(f"{path} cannot be read (is it damaged?): {one_line(error)}") from None
+        index = int(self.description.indices(number)[row])
+        return found | {"index": index, "budgets": shard.budgets.copy(), "counts": shard.counts[row].copy()}
+
+    def _shard(self, path: Path, number: int) -> _Shard:
+        """A shard from those that are open, the latest used last."""
+        if self._process != os.getpid():  # forked: the parent's open files are not ours
+            self._opened, self._process = {}, os.getpid()
+        found = self._opened.pop(number, None)
+        if found is None and len(self._opened) >= OPEN_FILES:
+            self._opened.pop(next(iter(self._opened))).file.close()
+        self._opened[number] = found or _open_shard(path, self.description, number)
+        return self._opened[number]

@@ -1,0 +1,33 @@
+"""Documentation that cannot drift: its tables are what the package and the measured results say."""
+
+import json
+
+import pytest
+from docs.tables import BLOCKS, HERE, result, rewritten
+
+from mc2.zoo import VERSION
+from mc2.zoo.studies.calibration import ALLOWED_SHARE
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.md")), ids=lambda file: file.name)
+def test_tables_are_up_to_date(file):
+    text = file.read_text("utf-8")
+    assert rewritten(text) == text, "run python docs/tables.py"
+
+
+def test_every_table_is_used():
+    text = (HERE / "zoo.md").read_text("utf-8")
+    assert all(f"<!-- begin {name} -->" in text for name in BLOCKS)
+
+
+@pytest.mark.parametrize("name", ["zoo_calibration", "zoo_difficulty", "zoo_convergence"])
+def test_results_are_of_this_generator(name):
+    assert result(name)["generator_version"] == VERSION
+
+
+def test_calibration_is_within_its_bars():
+    found = result("zoo_calibration")
+    for row in found["families"].values():
+        assert abs(row["psnr"] - row["paper"]) <= row["allowed"]
+    assert all(abs(a - b) <= ALLOWED_SHARE for a, b in zip(found["tiers"], found["paper_tiers"], strict=True))
+    assert json.dumps(found)
