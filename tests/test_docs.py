@@ -1,11 +1,13 @@
 """Documentation that cannot drift: its tables are what the package and the measured results say."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from docs.tables import BLOCKS, HERE, result, rewritten
 
-from mc2.zoo import VERSION
+from mc2.zoo import VERSION, generate
+from mc2.zoo.difficulty import known_tier, tier
 from mc2.zoo.studies.calibration import ALLOWED_SHARE
 
 
@@ -20,7 +22,7 @@ def test_every_table_is_used():
     assert all(f"<!-- begin {name} -->" in text for name in BLOCKS)
 
 
-@pytest.mark.parametrize("name", ["zoo_calibration", "zoo_difficulty", "zoo_convergence"])
+@pytest.mark.parametrize("name", ["zoo_calibration", "zoo_difficulty", "zoo_convergence", "zoo_test_difficulty"])
 def test_results_are_of_this_generator(name):
     assert result(name)["generator_version"] == VERSION
 
@@ -31,3 +33,16 @@ def test_calibration_is_within_its_bars():
         assert abs(row["psnr"] - row["paper"]) <= row["allowed"]
     assert all(abs(a - b) <= ALLOWED_SHARE for a, b in zip(found["tiers"], found["paper_tiers"], strict=True))
     assert json.dumps(found)
+
+
+def test_shipped_tiers_are_the_measured_ones():
+    found = result("zoo_test_difficulty")
+    families = list(found["families"])
+    for index in range(5000):
+        error = found["mse"][families[index % 5]][index // 5]
+        assert known_tier(generate("test", index) if index < 50 else _bare(index)) == tier(error)
+
+
+def _bare(index):
+    """Where a test instance stands, without drawing it."""
+    return SimpleNamespace(split="test", version=VERSION, index=index)

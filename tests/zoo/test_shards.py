@@ -6,11 +6,12 @@ import pickle
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
 import pytest
-import torch
+from torch.utils.data import DataLoader
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
@@ -126,24 +127,15 @@ def test_npz_folders_are_for_numpy(tmp_path):
         Shards(tmp_path)
 
 
-def test_pickling_leaves_open_files_behind(folder):
+def test_open_files_stay_in_their_process(folder, monkeypatch):
     shards = Shards(folder)
-    shards[0]
+    shards[0], shards[5]
     there = pickle.loads(pickle.dumps(shards))
     assert not there._opened
     assert np.array_equal(there[4]["mean"], shards[4]["mean"])
-
-
-class Means(torch.utils.data.Dataset):
-    def __init__(self, shards):
-        self.shards = shards
-
-    def __len__(self):
-        return len(self.shards)
-
-    def __getitem__(self, position):
-        item = self.shards[position]
-        return torch.from_numpy(item["mean"]), item["index"]
+    monkeypatch.setattr("os.getpid", lambda: -1)  # as after a fork
+    assert shards[0]["index"] == START
+    assert list(shards._opened) == [0]
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="spawned readers are pickled")
@@ -152,10 +144,12 @@ def test_data_loader(folder, fields):
     """Two processes read, with files already open in this one."""
     shards = Shards(folder)
     shards[0], shards[5]
-    loader = torch.utils.data.DataLoader(Means(shards), batch_size=3, num_workers=2, multiprocessing_context="fork")
-    means, indices = (torch.cat(parts) for parts in zip(*loader, strict=True))
-    assert indices.tolist() == list(range(START, STOP))
-    assert np.array_equal(means.numpy(), fields.mean)
+    take = [
+        (item["mean"], item["index"])
+        for item in DataLoader(shards, None, num_workers=2, multiprocessing_context="fork")
+    ]
+    assert [index for _, index in take] == list(range(START, STOP))
+    assert np.array_equal([mean for mean, _ in take], fields.mean)
     assert np.array_equal(shards[6]["mean"], fields.mean[6])
 
 
@@ -258,6 +252,20 @@ def test_what_is_no_description_is_refused(copy, text):
         Shards(copy)
 
 
+def test_space_is_checked_first(tmp_path, monkeypatch):
+    for kind in ("hdf5", "npz"):
+        options = {"stop": 4, "grid": Grid(64), "file_format": kind}
+        actual = build_zoo(tmp_path / kind, "test", **options).bytes
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=1.1 * actual: SimpleNamespace(free=free))
+        build_zoo(tmp_path / f"{kind}-fits", "test", **options)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=0.95 * actual: SimpleNamespace(free=free))
+        with pytest.raises(InputError, match=r"has room for .* [kM]B, but .* [kM]B are to be written"):
+            build_zoo(tmp_path / f"{kind}-full", "test", **options)
+        assert not (tmp_path / f"{kind}-full").exists()
+        assert build_zoo(tmp_path / kind, "test", **options).made == 0  # nothing to write, nothing to refuse
+        monkeypatch.undo()
+
+
 def test_verify_names_what_changed(copy):
     """A byte of any file, at its start, its end or between."""
     for path in sorted(copy.iterdir()):
@@ -276,8 +284,10 @@ def test_verify_names_what_is_missing(copy):
     (copy / "shard-00001.sha256").unlink()
     data = (copy / "shard-00002.h5").read_bytes()
     (copy / "shard-00002.h5").write_bytes(data[:-100])
-    assert [problem.split(":")[:2] for problem in verify(copy)] == [
-        ["shard-00000.h5", " missing"], ["shard-00001.h5", " unfinished"], ["shard-00002.h5", " changed"],
+    (copy / "build.sha256").write_text("")
+    assert [tuple(problem.split(": ")[:2]) for problem in verify(copy)] == [
+        ("build.sha256", "changed"), ("shard-00000.h5", "missing"), ("shard-00001.h5", "unfinished"),
+        ("shard-00002.h5", "changed"),
     ]  # fmt: skip
     assert "no build.json" in verify(copy.parent)[0]
 

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from mc2.errors import unknown
 from mc2.geometry import Domain
 from mc2.geometry.checks import whole
 from mc2.problems import FAMILIES, Atom, Atoms, Problem
 from mc2.zoo.filters import examine
-from mc2.zoo.laws import SPLITS, draw_atoms, draw_domain, draw_parameters, family_of
+from mc2.zoo.laws import draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
 from mc2.zoo.random import uniforms
 
 VERSION = "1"
@@ -42,7 +41,7 @@ class Instance:
     @property
     def key(self) -> int:
         """What keys the random numbers of its walks, together with a seed: no two instances share it."""
-        return list(SPLITS).index(self.split) << 32 | self.index
+        return number_of(self.split) << 32 | self.index
 
     @property
     def estimator(self) -> str:
@@ -55,10 +54,8 @@ class Instance:
 
 
 def generate(split: str, index: int, version: str = VERSION) -> Instance:
-    """The instance at an index of a split: `train`, `validation` or `test`."""
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
-    index = whole("index", index, 0, SPLITS[split] - 1)
+    """The instance at an index of a split: `train`, `validation`, `test`, or `fresh-1`, `fresh-2`, … to verify with."""
+    index = whole("index", index, 0, size_of(split) - 1)
     family = family_of(split, index)
     rejected: list[str] = []
     while len(rejected) <= RETRIES:

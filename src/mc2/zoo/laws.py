@@ -5,9 +5,11 @@ calibrated): sizes of composed disks, and that primitives are neither moved nor 
 """
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from mc2.errors import unknown
 from mc2.geometry import SHAPES, Disk, Domain, Ellipse, Rectangle, Triangle
 from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
 from mc2.problems.atom_parts import circle
@@ -15,6 +17,7 @@ from mc2.problems.atom_parts import circle
 TRAINING = ("laplace", "poisson", "yukawa")
 FAMILIES = (*TRAINING, "biharmonic", "helmholtz")
 SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
+FRESH = re.compile(r"fresh-[1-9][0-9]{0,5}")
 
 HARD_EXTRA = 4
 """Extra copies of every hard atom in its pool: `hard_atom_extra` of the paper."""
@@ -38,10 +41,24 @@ POOLS = {
 """General: 25 of 40 entries are hard. Biharmonic: none, since the paper asks for smooth expressions there."""
 
 
+def size_of(split: object) -> int:
+    """How many instances a split has, if it is one. `fresh-1`, `fresh-2`, … are further test splits, to verify with."""
+    if isinstance(split, str) and split in SPLITS:
+        return SPLITS[split]
+    if isinstance(split, str) and FRESH.fullmatch(split):
+        return SPLITS["test"]
+    raise unknown("split", split, [*SPLITS, "fresh-NUMBER"])
+
+
 def family_of(split: str, index: int) -> str:
     """Families take turns, so that any stretch of a split is balanced."""
-    families = FAMILIES if split == "test" else TRAINING
+    families = TRAINING if split in ("train", "validation") else FAMILIES
     return families[index % len(families)]
+
+
+def number_of(split: str) -> int:
+    """A number for every split."""
+    return list(SPLITS).index(split) if split in SPLITS else len(SPLITS) + int(split.removeprefix("fresh-"))
 
 
 def draw_parameters(family: str, numbers: Iterator[float]) -> dict[str, float]:

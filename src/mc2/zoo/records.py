@@ -15,7 +15,7 @@ from mc2.problems import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, A
 from mc2.zoo.difficulty import TIERS
 from mc2.zoo.filters import FILTERS, examine
 from mc2.zoo.instance import RETRIES, Instance
-from mc2.zoo.laws import SPLITS
+from mc2.zoo.laws import size_of
 
 MAX_ATOMS = 64
 """Most atoms in a record; the zoo's own have up to six."""
@@ -85,8 +85,7 @@ def _read(data: dict[str, Any]) -> Instance:
     family, split = data["kind"], data["split"]
     if not isinstance(family, str) or family not in FAMILIES:
         raise unknown("kind", family, FAMILIES)
-    if not isinstance(split, str) or split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    size = size_of(split)
     parameters = {name: finite(name, data[name]) for name in FAMILIES[family].parameters}
     for name, (low, high) in FAMILIES[family].parameters.items():
         if not low <= parameters[name] <= high:
@@ -105,7 +104,7 @@ def _read(data: dict[str, Any]) -> Instance:
         raise InputError(f"its problem fails the filter {failure!r}")
     if data.get("tier", "easy") not in TIERS:
         raise unknown("tier", data["tier"], TIERS)
-    index = whole("index", data["index"], 0, SPLITS[split] - 1)
+    index = whole("index", data["index"], 0, size - 1)
     std_u, std_f = finite("std_u", data["std_u"]), finite("std_f", data["std_f"])
     version = data["version"]
     if not isinstance(version, str):

@@ -1,0 +1,1 @@
+"""Compare: methods that others would use, all behind one small interface."""

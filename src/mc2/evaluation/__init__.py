@@ -1,0 +1,1 @@
+"""Score: metrics, protocol, results, leaderboard."""

@@ -1,0 +1,61 @@
+"""LPIPS v0.1 with AlexNet (Zhang, Isola, Efros, Shechtman and Wang, 2018): how different two images look to people.
+
+The weights are those of the authors (BSD-2-Clause) on AlexNet as torchvision ships it (BSD-3-Clause); see
+`data/LICENSES.md`. Images have three channels in [-1, 1].
+"""
+
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError
+
+SHIFT = (-0.030, -0.088, -0.188)
+SCALE = (0.458, 0.448, 0.450)
+LAYERS = ((4, 2), (1, 2), (1, 1), (1, 1), (1, 1))
+"""Stride and padding of every convolution. Before the second and the third, a maximum over 3 × 3 with stride 2."""
+
+
+class Lpips:
+    """Call it with two images [3, height, width] for their distance.
+
+    Images are compared one pair at a time, whatever the batch, so that a score never depends on its neighbours.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import torch
+            from safetensors.torch import load_file
+        except ImportError:
+            raise InputError("LPIPS needs torch: pip install 'mc2-pde[learn]', or leave LPIPS out") from None
+        self._torch = torch
+        with as_file(files("mc2.evaluation").joinpath("data/lpips_alex.safetensors")) as path:
+            self._weights = load_file(path)
+
+    def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        torch = self._torch
+        images = torch.from_numpy(np.stack([first, second]).astype(np.float32))  # [2, 3, h, w]
+        shift, scale = (torch.tensor(values).reshape(1, 3, 1, 1) for values in (SHIFT, SCALE))
+        with torch.inference_mode():
+            return float(sum(self._layers((images - shift) / scale)))
+
+    def _layers(self, x: Any) -> Any:
+        """The weighted difference of normalised features, layer by layer."""
+        functional = self._torch.nn.functional
+        for number, (stride, padding) in enumerate(LAYERS):
+            if number in (1, 2):
+                x = functional.max_pool2d(x, 3, 2)
+            weight, bias = self._weights[f"conv{number}.weight"], self._weights[f"conv{number}.bias"]
+            x = functional.relu(functional.conv2d(x, weight, bias, stride, padding))
+            unit = x / (x.square().sum(1, keepdim=True).sqrt() + 1e-10)
+            difference = (unit[:1] - unit[1:]).square()
+            yield functional.conv2d(difference, self._weights[f"lin{number}.weight"]).mean()
+
+
+@cache
+def lpips() -> Lpips:
+    """The one that everyone shares."""
+    return Lpips()
