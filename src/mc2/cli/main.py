@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 from mc2 import __version__
+from mc2.cli.bias import bias
+from mc2.cli.evaluate import evaluate
 from mc2.cli.info import info
+from mc2.cli.leaderboard import leaderboard
 from mc2.cli.show import show
 from mc2.cli.solve import solve
 from mc2.cli.zoo import zoo
@@ -21,8 +24,11 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(show)
+app.command()(evaluate)
+app.command()(bias)
 app.command()(info)
 app.add_typer(zoo, name="zoo")
+app.add_typer(leaderboard, name="leaderboard")
 
 
 def _print_version(value: bool) -> None:

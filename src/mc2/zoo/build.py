@@ -18,7 +18,7 @@ from typing import Any
 
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
-from mc2.walks.engine import choose_device
+from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
 from mc2.zoo.fields import STANDARD, Fields, make_fields
 from mc2.zoo.instance import VERSION, generate
@@ -88,8 +88,8 @@ def build_zoo(
     """
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(
-        split, (start, end), tuple(budgets), grid.size, grid.bounds, seed, device, file_format, shard_size, VERSION,
-        **STANDARD,
+        split, (start, end), tuple(check_budgets(budgets)), grid.size, grid.bounds, seed, device, file_format,
+        shard_size, VERSION, **STANDARD,
     )  # fmt: skip
     with nullcontext() if cluster is None else _connect(cluster) as client:
         return _build(Path(folder), asked, client, progress)
@@ -257,27 +257,26 @@ def inspect(folder: str | Path, progress: Progress | None = None) -> tuple[int, 
         description = read_description(place)
     except InputError as error:
         return 0, [str(error)]
-    problems = _problems(place, ["build.json"], "build.sha256")
-    fine = 1 - len(problems)
+    fine, problems = _inspect(place, ["build.json"], "build.sha256")
     for number in range(description.shards):
-        names = description.files(number)
-        found = _problems(place, names, checksums(number))
-        fine += len(names) - len(found) if (place / checksums(number)).exists() else 0
+        good, found = _inspect(place, description.files(number), checksums(number))
+        fine += good
         problems += found
         if progress:
             progress(number + 1, description.shards)
     return fine, problems
 
 
-def _problems(folder: Path, names: list[str], sums: str) -> list[str]:
+def _inspect(folder: Path, names: list[str], sums: str) -> tuple[int, list[str]]:
+    """The same for the files that a file of checksums is about."""
     try:
         lines = (folder / sums).read_text("ascii").split("\n")
     except FileNotFoundError:
-        return [f"{names[-1]}: unfinished: there is no {sums}"]
+        return 0, [f"{names[-1]}: unfinished: there is no {sums}"]
     except (OSError, ValueError) as error:
-        return [f"{sums}: cannot be read: {one_line(error)}"]
+        return 0, [f"{sums}: cannot be read: {one_line(error)}"]
     if [line[64:] for line in lines] != [*(f"  {name}" for name in names), ""]:
-        return [f"{sums}: changed: it does not list the files of its shard"]
+        return 0, [f"{sums}: changed: it does not list the files that it is about"]
     problems = []
     for name, line in zip(names, lines, strict=False):
         try:
@@ -287,4 +286,4 @@ def _problems(folder: Path, names: list[str], sums: str) -> list[str]:
             problems.append(f"{name}: missing")
         except OSError as error:
             problems.append(f"{name}: cannot be read: {error.strerror}")
-    return problems
+    return len(names) - len(problems), problems

@@ -59,9 +59,10 @@ def present(
 
 def table(title: str, *columns: str) -> "Table":
     """A table whose first column holds names and whose other columns hold numbers."""
+    from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left")
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for number, name in enumerate(columns):
         made.add_column(name, justify="right" if number else "left")
     return made

@@ -1,0 +1,50 @@
+"""Results files: everything about an evaluation in one JSON object, with every score."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mc2.errors import InputError
+from mc2.evaluation.curve import equivalent_budget
+from mc2.evaluation.paper import paper_psnr
+from mc2.files import check_target, replacing
+from mc2.zoo import FAMILIES
+
+PLACES = (*FAMILIES, "overall")
+
+
+def add_references(found: dict[str, Any]) -> dict[str, Any]:
+    """The same results with the paper's PSNR and the equivalent budget of raw walks, where there are any.
+
+    Equivalent budgets are for the test split on the full grid, where the curve of raw walks was measured.
+    """
+    rows = {**found["families"], "overall": found["overall"]}
+    paper = {place: paper_psnr(found["method"], found["walks"], place) for place in rows}
+    comparable = found["split"] == "test" and found["grid"] == 256 and found["setting"] != "points"
+    budgets = (
+        {place: equivalent_budget(row["psnr"]["mean"], place) for place, row in rows.items()} if comparable else {}
+    )
+    instances = found["instances"]
+    rest = {name: value for name, value in found.items() if name != "instances"}
+    return rest | {"paper": paper, "equivalent_budget": budgets, "instances": instances}
+
+
+def write_results(found: dict[str, Any], path: Path) -> None:
+    """Write a results file, whole or not at all: one line per instance."""
+    check_target(path, ".json")
+    head = {name: value for name, value in found.items() if name != "instances"}
+    lines = ",\n  ".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in found["instances"])
+    text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
+    with replacing(path) as temporary:
+        temporary.write_text(f'{text[:-2]},\n "instances": [\n  {lines}\n ]\n}}\n', "utf-8")
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Read a results file."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no results file: {str(error).splitlines()[0][:100]}") from None
+    if not isinstance(found, dict) or not {"method", "families", "overall", "instances"} <= found.keys():
+        raise InputError(f"{path} is no results file: it needs method, families, overall and instances")
+    return found
