@@ -1,0 +1,37 @@
+"""Methods by the names that users type."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from mc2.baselines import denoisers, finite_differences, plain
+from mc2.baselines.method import Method
+from mc2.errors import unknown
+
+METHODS: dict[str, Callable[..., Method]] = {
+    "wos": plain.Walks,
+    "mean": plain.FieldMean,
+    "gaussian_1": denoisers.Gaussian,
+    "gaussian_2": partial(denoisers.Gaussian, sigma=2.0),
+    "median": denoisers.Median,
+    "bilateral": denoisers.Bilateral,
+    "tv": denoisers.TotalVariation,
+    "nlm": denoisers.NonLocalMeans,
+    "fd": finite_differences.Direct,
+    "fd_3": partial(finite_differences.Direct, refine=3),
+    "fd_amg": finite_differences.Multigrid,
+}
+"""What makes each method; parameters have the paper's values unless they are given."""
+
+
+def make_method(name: str, **parameters: Any) -> Method:
+    """The method of this name. parameters: of its class, in place of the usual ones."""
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    make = METHODS[name]
+    known = inspect.signature(make).parameters
+    for parameter in parameters:
+        if parameter not in known:
+            raise unknown(f"parameter of {name}", parameter, known or ["none"])
+    return make(**parameters)
