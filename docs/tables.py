@@ -1,4 +1,4 @@
-"""Writes the tables of the documentation from the package and from measured results.
+"""Writes the tables and figures of the documentation from the package and from measured results.
 
     python docs/tables.py           rewrites what stands between <!-- begin NAME --> and <!-- end NAME --> in docs/*.md
     python docs/tables.py --check   only says whether anything would change
@@ -12,12 +12,16 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from mc2.evaluation.curve import shipped_curve
+from mc2.evaluation.paper import paper_psnr
+from mc2.evaluation.results import PLACES
 from mc2.geometry import SHAPES
 from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
-HERE = Path(__file__).parent
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from docs.figures import HERE, NAMES, draw_all, evaluations, stale
 
 
 def table(header, rows):
@@ -120,6 +124,65 @@ def convergence():
     return table(header, rows) + "\n\n" + runs + conditions(found)
 
 
+def walked(found):
+    """Mean of the method's seconds, and with its walks."""
+    own = found["overall"]["seconds"]["mean"]
+    return own, own + found["overall"]["walking_seconds"]["mean"]
+
+
+def results():
+    rows = []
+    for name, found in evaluations().items():
+        cells = []
+        for place in PLACES:
+            psnr = (found["overall"] if place == "overall" else found["families"][place])["psnr"]
+            paper = found["paper"].get(place)
+            cells.append(f"{psnr['mean']:.2f} ± {psnr['std']:.1f}" + ("" if paper is None else f" ({paper:.2f})"))
+        equal = found["equivalent_budget"]["overall"]
+        seconds = " / ".join(f"{value:.2g}" for value in walked(found))
+        rows.append((NAMES[name], *cells, "–" if equal is None else f"{equal:,.0f}", seconds))
+    return table(("PSNR, dB", *PLACES, "equals", "seconds"), rows)
+
+
+def metrics():
+    rows = []
+    for name, found in evaluations().items():
+        own = found["overall"]
+        cells = (f"{own['psnr']['mean']:.2f}", f"{own['snr']['mean']:.2f}", f"{own['mse']['mean']:.2e}")
+        rows.append((NAMES[name], *cells, f"{own['lpips']['mean']:.4f}", f"{own['relative_l2']['median']:.3g}"))
+    return table(("overall", "PSNR, dB", "SNR, dB", "MSE", "LPIPS", "relative L2, median"), rows)
+
+
+def by_tier():
+    found = evaluations()
+    counts = {tier: row["count"] for tier, row in found["wos"]["tiers"].items()}
+    rows = [(NAMES[name], *(f"{own['tiers'][t]['psnr']['mean']:.2f}" for t in counts)) for name, own in found.items()]
+    return table(("PSNR by difficulty, dB", *(f"{tier} ({count})" for tier, count in counts.items())), rows)
+
+
+def differences():
+    rows = []
+    for name, found in evaluations().items():
+        for place, paper in found["paper"].items():
+            own = (found["overall"] if place == "overall" else found["families"][place])["psnr"]["mean"]
+            if paper is not None and abs(own - paper) > 3:
+                rows.append((NAMES[name], place, f"{own:.2f}", f"{paper:.2f}", f"{own - paper:+.2f}"))
+    return table(("method", "family", "ours, dB", "paper, dB", "difference"), rows) if rows else "Nowhere."
+
+
+def curve():
+    found = shipped_curve()
+    rows = []
+    for number, budget in enumerate(found["budgets"]):
+        cells = []
+        for place in PLACES:
+            own = (found["overall"] if place == "overall" else found["families"][place])["psnr"]["mean"][number]
+            paper = paper_psnr("wos", budget, place)
+            cells.append(f"{own:.2f}" + ("" if paper is None else f" ({paper:.2f})"))
+        rows.append((f"{budget:,}", *cells))
+    return table(("walks per pixel; PSNR, dB (paper)", *PLACES), rows)
+
+
 BLOCKS = {
     "manifest": manifest,
     "domains": domains,
@@ -128,6 +191,11 @@ BLOCKS = {
     "calibration": calibration,
     "difficulty": difficulty,
     "convergence": convergence,
+    "results": results,
+    "metrics": metrics,
+    "difficulty of results": by_tier,
+    "differences": differences,
+    "curve": curve,
 }
 
 
@@ -142,16 +210,20 @@ def rewritten(text):
 
 
 def main():
-    stale = []
+    check, old_files = "--check" in sys.argv, []
+    if stale():
+        old_files.append("figures")
+        if not check:
+            draw_all()
     for file in sorted(HERE.glob("*.md")):
         old = file.read_text("utf-8")
         new = rewritten(old)
         if new != old:
-            stale.append(file.name)
-            if "--check" not in sys.argv:
+            old_files.append(file.name)
+            if not check:
                 file.write_text(new, "utf-8")
-    print(f"{'stale' if '--check' in sys.argv else 'rewritten'}: {', '.join(stale) or 'nothing'}")
-    return bool(stale) and "--check" in sys.argv
+    print(f"{'stale' if check else 'rewritten'}: {', '.join(old_files) or 'nothing'}")
+    return bool(old_files) and check
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source")
 READABLE: dict[str, tuple[str, ...]] = {
     "dense": (*ALWAYS, "problem"),
     "correction": (*ALWAYS, "estimate", "variance", "walks"),
-    "points": (*ALWAYS, "problem", "points"),
+    "points": (*ALWAYS, "problem", "points", "walks"),
 }
 """What a method may read in each setting.
 
 family: its name. parameter: λ or k, else 0. grid: `Grid`. domain: `Domain`. mask: bool [n, n]. source: f on the grid,
 float64 [n, n], 0 outside the mask. problem: `Problem` with its functions and without its exact solution. estimate,
-variance: mean of the walks and its variance, float32 [n, n]. walks: per pixel. points: float64 [count, 2].
+variance: mean of the walks and its variance, float32 [n, n]. walks: per pixel or point. points: float64 [count, 2].
 """
 
 

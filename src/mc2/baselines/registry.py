@@ -11,6 +11,7 @@ from mc2.errors import unknown
 
 METHODS: dict[str, Callable[..., Method]] = {
     "wos": plain.Walks,
+    "wos_points": plain.PointWalks,
     "mean": plain.FieldMean,
     "gaussian_1": denoisers.Gaussian,
     "gaussian_2": partial(denoisers.Gaussian, sigma=2.0),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mc2.cli.progress import progress
-from mc2.cli.zoo.arguments import Device, GridSize, Json, Split
+from mc2.cli.zoo.arguments import Device, GridSize, Json, Split, parse_families
 from mc2.cli.zoo.output import interruptible, table
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ def evaluate(
     walks: Annotated[int, typer.Option(help="Walks per pixel of the estimate that a correction is given.")] = 8,
     count: Annotated[int, typer.Option(help="Instances: the first ones of the split.")] = 250,
     split: Split = "test",
+    families: Annotated[
+        str, typer.Option(help="Families, with commas; others are left out.")
+    ] = "laplace,poisson,yukawa,biharmonic,helmholtz",
     seed: Annotated[int, typer.Option(help="Seed of the walks.")] = 0,
     grid: GridSize = 256,
     device: Device = "auto",
@@ -45,8 +48,8 @@ def evaluate(
         keep = (lambda instance, field: fields.append((instance.id, field))) if predictions else None
         with progress("evaluating", "instances") as report:
             found = judge(
-                make_method(method), walks=walks, count=count, split=split, seed=seed, grid=Grid(grid), device=device,
-                lpips=lpips, keep=keep, report=report,
+                make_method(method), walks=walks, count=count, split=split, families=parse_families(families),
+                seed=seed, grid=Grid(grid), device=device, lpips=lpips, keep=keep, report=report,
             )  # fmt: skip
         found = add_references(found)
         if out:

@@ -35,6 +35,7 @@ def evaluate(
     walks: int = 8,
     count: int = 250,
     split: str = "test",
+    families: Sequence[str] = FAMILIES,
     seed: int = 0,
     grid: Grid | None = None,
     device: str = "auto",
@@ -44,23 +45,27 @@ def evaluate(
 ) -> dict[str, Any]:
     """Judge a method on the first instances of a split; plain data, ready for JSON.
 
-    walks: per pixel, of the estimate that a correction is given. seed: of those walks. lpips: also compute LPIPS, which
-    needs torch. keep: called with every instance and its predicted field, 0 outside the mask.
+    walks: per pixel, of the estimate that a correction is given; per point in the setting `points`. families: leave out
+    the others. seed: of the walks. lpips: also compute LPIPS, which needs torch. keep: called with every instance and
+    its predicted field, 0 outside the mask.
     """
     count, grid = whole("count", count, 1), grid or Grid()
     distance = _distance(lpips and method.setting != "points")
     rows = []
     for index in range(count):
         instance = generate(split, index)
-        rows.append(_judge(method, instance, walks, seed, grid, device, distance, keep))
+        if instance.family in families:
+            rows.append(_judge(method, instance, walks, seed, grid, device, distance, keep))
         if report:
             report(index + 1, count)
+    if not rows:
+        raise InputError(f"the first {count} instances of {split} have none of {', '.join(families)}")
     return {
         "method": method.name,
         "setting": method.setting,
         "reads": list(method.reads),
-        "walks": walks if method.setting == "correction" else 0,
-        "count": count,
+        "walks": 0 if method.setting == "dense" else walks,
+        "count": len(rows),
         "seed": seed,
         "split": split,
         "grid": grid.size,
@@ -134,7 +139,8 @@ def case_values(
     if "problem" in method.reads:
         values["problem"] = copy.copy(problem)
         values["problem"].exact = None
-    if "points" in method.reads:
+    if method.setting == "points":
+        values["walks"] = walks
         values["points"] = problem.domain.sample_interior(POINTS, seed=instance.index)
     if method.setting != "correction":
         return values, 0.0

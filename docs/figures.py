@@ -1,0 +1,140 @@
+"""Draws the figures of docs/results.md from the results files; `python docs/tables.py` calls it when they are stale.
+
+docs/images/figures.json says which results they were drawn from.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from mc2.baselines.method import Case
+from mc2.baselines.registry import make_method
+from mc2.evaluation.curve import shipped_curve
+from mc2.evaluation.metrics import score_field
+from mc2.evaluation.paper import paper_psnr
+from mc2.evaluation.results import read_results
+from mc2.evaluation.runner import case_values
+from mc2.geometry import Grid
+from mc2.plotting import panels, save_figure, show_field
+from mc2.zoo import generate
+
+HERE = Path(__file__).parent
+RESULTS, IMAGES = HERE / "results", HERE / "images"
+NAMES = {
+    "wos": "raw walks",
+    "mean": "mean of the field",
+    "gaussian_1": "Gaussian, σ = 1",
+    "gaussian_2": "Gaussian, σ = 2",
+    "median": "median, disk 2",
+    "bilateral": "bilateral",
+    "tv": "total variation",
+    "nlm": "non-local means",
+    "fd": "finite differences, direct",
+    "fd_amg": "finite differences, multigrid",
+}
+"""Methods in the order of the tables."""
+SHOWN = ("wos", "gaussian_1", "tv", "nlm", "fd")
+PANEL = (0, 1, 2, 3, 4)
+"""Test instances in the qualitative panel: one of every family."""
+
+
+def evaluations():
+    """The results files of all methods, in order."""
+    return {name: read_results(RESULTS / f"evaluate_{name}.json") for name in NAMES}
+
+
+def sources():
+    """What the figures depend on: digests of the results and of the curve."""
+    files = sorted(RESULTS.glob("evaluate_*.json"))
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    curve = json.dumps(shipped_curve(), sort_keys=True).encode()
+    return digests | {"wos_curve.json": hashlib.sha256(curve).hexdigest()}
+
+
+def stale():
+    try:
+        return json.loads((IMAGES / "figures.json").read_text("utf-8")) != sources()
+    except (OSError, ValueError):
+        return True
+
+
+def draw_budgets(found):
+    """PSNR of raw walks against the budget, and where methods on 8 walks stand."""
+    figure, [ax] = panels(1, size=(7.2, 4.6))
+    curve = shipped_curve()
+    budgets = curve["budgets"]
+    for number, (family, own) in enumerate(curve["families"].items()):
+        colour = f"C{number}"
+        ax.semilogx(budgets, own["psnr"]["mean"], color=colour, label=family)
+        paper = [(b, p) for b in budgets if (p := paper_psnr("wos", b, family)) is not None]
+        ax.semilogx(*zip(*paper, strict=True), "o", color=colour, markersize=3)
+        for name, marker in (("gaussian_1", "v"), ("nlm", "s"), ("fd", "*")):
+            at = 8 if name != "fd" else budgets[-1]
+            ax.plot(at, found[name]["families"][family]["psnr"]["mean"], marker, color=colour, markersize=8)
+    for name, marker in (
+        ("gaussian_1, on 8 walks", "v"),
+        ("nlm, on 8 walks", "s"),
+        ("finite differences, no walks", "*"),
+    ):
+        ax.plot([], [], marker, color="grey", label=name)
+    ax.plot([], [], "o", color="grey", markersize=3, label="raw walks in the paper")
+    ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title="raw walks against their number")
+    ax.set_xticks(budgets[::2], [f"{b:,}" for b in budgets[::2]])
+    ax.legend(fontsize=7, ncols=2)
+    return figure
+
+
+def draw_times(found):
+    """Overall PSNR against seconds per field, walks included."""
+    figure, [ax] = panels(1, size=(7.2, 4.6))
+    for name, own in found.items():
+        seconds = own["overall"]["seconds"]["mean"] + own["overall"]["walking_seconds"]["mean"]
+        marker = {"correction": "o", "dense": "s"}[own["setting"]]
+        ax.semilogx(seconds, own["overall"]["psnr"]["mean"], marker, markersize=8)
+        ax.annotate(
+            NAMES[name], (seconds, own["overall"]["psnr"]["mean"]), (6, 4), textcoords="offset points", fontsize=8
+        )
+    cores = found["wos"]["hardware"]["cores"]
+    ax.set(xlabel=f"seconds per field, walks included ({cores} CPU cores)", ylabel="PSNR / dB, mean over five families")
+    ax.set_title("accuracy against time: ● corrections of 8 walks, ■ solvers of the whole problem")
+    ax.margins(0.15)
+    return figure
+
+
+def draw_panel():
+    """One instance of every family: exact field, and what methods make of it, in the exact field's colours."""
+    grid = Grid()
+    figure, axes = panels(len(SHOWN) + 1, rows=len(PANEL), size=(2.6, 2.5))
+    for row, index in enumerate(PANEL):
+        instance = generate("test", index)
+        problem, mask = instance.problem, instance.problem.mask(grid)
+        exact = problem.on_grid(problem.exact, grid)
+        own = axes[row * (len(SHOWN) + 1) : (row + 1) * (len(SHOWN) + 1)]
+        limits = exact[mask].min(), exact[mask].max()
+        show(own[0], exact, mask, limits, f"{instance.family}: exact")
+        for ax, name in zip(own[1:], SHOWN, strict=True):
+            method = make_method(name)
+            values, _ = case_values(method, instance, 8, 0, grid, "cpu")
+            field = np.asarray(method.solve(Case(method, values)))
+            show(ax, field, mask, limits, f"{name}: {score_field(field, exact, mask)['psnr']:.1f} dB")
+    return figure
+
+
+def show(ax, field, mask, limits, title):
+    from matplotlib.colors import Normalize
+
+    show_field(ax, field, mask, (-1, 1, -1, 1), title, norm=Normalize(*limits), bar=False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.title.set_fontsize(9)
+
+
+def draw_all():
+    found = evaluations()
+    used = sources()
+    save_figure(draw_budgets(found), IMAGES / "budgets.png")
+    save_figure(draw_times(found), IMAGES / "times.png")
+    save_figure(draw_panel(), IMAGES / "panel.png")
+    (IMAGES / "figures.json").write_text(json.dumps(used, indent=1) + "\n", "utf-8")
