@@ -31,11 +31,12 @@ NAMES = {
     "bilateral": "bilateral",
     "tv": "total variation",
     "nlm": "non-local means",
+    "mc2-physics": "lift and projection",
     "fd": "finite differences, direct",
     "fd_amg": "finite differences, multigrid",
 }
 """Methods in the order of the tables."""
-SHOWN = ("wos", "gaussian_1", "tv", "nlm", "fd")
+SHOWN = ("wos", "gaussian_1", "nlm", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
 

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
+from mc2.cli.arguments import parse_budgets, parse_families, parse_range
 from mc2.cli.main import app
-from mc2.cli.zoo.arguments import parse_budgets, parse_families, parse_range
 from mc2.errors import InputError
 from mc2.zoo import generate, read_records
 from mc2.zoo import manifest as manifests

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 
-ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source")
+ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source", "source_function")
 READABLE: dict[str, tuple[str, ...]] = {
     "dense": (*ALWAYS, "problem"),
     "correction": (*ALWAYS, "estimate", "variance", "walks"),
@@ -22,8 +22,9 @@ READABLE: dict[str, tuple[str, ...]] = {
 """What a method may read in each setting.
 
 family: its name. parameter: λ or k, else 0. grid: `Grid`. domain: `Domain`. mask: bool [n, n]. source: f on the grid,
-float64 [n, n], 0 outside the mask. problem: `Problem` with its functions and without its exact solution. estimate,
-variance: mean of the walks and its variance, float32 [n, n]. walks: per pixel or point. points: float64 [count, 2].
+float64 [n, n], 0 outside the mask. source_function: f as a `Function`, or none. problem: `Problem` with its functions
+and without its exact solution. estimate, variance: mean of the walks and its variance, float32 [n, n]. walks: per pixel
+or point. points: float64 [count, 2].
 """
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mc2.baselines import denoisers, finite_differences, plain
+from mc2.baselines import denoisers, finite_differences, ours, plain
 from mc2.baselines.method import Method
 from mc2.errors import unknown
 
@@ -19,6 +19,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "bilateral": denoisers.Bilateral,
     "tv": denoisers.TotalVariation,
     "nlm": denoisers.NonLocalMeans,
+    "mc2-physics": ours.Physics,
     "fd": finite_differences.Direct,
     "fd_3": partial(finite_differences.Direct, refine=3),
     "fd_amg": finite_differences.Multigrid,

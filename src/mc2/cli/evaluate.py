@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.arguments import Device, GridSize, Json, Split, parse_families
+from mc2.cli.output import interruptible, table
 from mc2.cli.progress import progress
-from mc2.cli.zoo.arguments import Device, GridSize, Json, Split, parse_families
-from mc2.cli.zoo.output import interruptible, table
 
 if TYPE_CHECKING:
     from rich.console import Console

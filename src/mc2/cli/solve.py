@@ -1,12 +1,12 @@
 """`mc2 solve`: solve the problem in a file."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.output import interruptible
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -32,15 +32,11 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Solve the problem in a file by random walks, and say how well."""
-    try:
-        with progress("walking", "walks") as report:
-            loaded, where, found = _walk(
-                file, corrector, out, plot, grid, walks=walks, seed=seed, epsilon=epsilon, max_steps=max_steps,
-                sampling=sampling, stratify=stratify, device=device, threads=threads, progress=report,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        raise typer.Exit(130) from None
+    with interruptible(), progress("walking", "walks") as report:
+        loaded, where, found = _walk(
+            file, corrector, out, plot, grid, walks=walks, seed=seed, epsilon=epsilon, max_steps=max_steps,
+            sampling=sampling, stratify=stratify, device=device, threads=threads, progress=report,
+        )  # fmt: skip
     exact = None if loaded.problem.exact is None else loaded.problem.on_grid(loaded.problem.exact, where)
     if out:
         found.save(out)

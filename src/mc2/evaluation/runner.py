@@ -133,6 +133,7 @@ def case_values(
         "grid": grid,
         "domain": problem.domain,
         "mask": problem.mask(grid),
+        "source_function": problem.source,
     }
     if "source" in method.reads:
         values["source"] = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mc2.cli.arguments import Device, GridSize, Json, Seed, parse_budgets, parse_range
+from mc2.cli.output import interruptible
 from mc2.cli.progress import Report, progress
-from mc2.cli.zoo.arguments import Device, GridSize, Json, Seed, parse_budgets, parse_range
-from mc2.cli.zoo.output import interruptible
 
 if TYPE_CHECKING:
     from mc2.zoo.build import Summary

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.arguments import Device, GridSize, Json, Plot, Seed, Split, parse_budgets, parse_families
+from mc2.cli.output import check_plot, interruptible, present, table, walking_facts
 from mc2.cli.progress import progress
-from mc2.cli.zoo.arguments import Device, GridSize, Json, Plot, Seed, Split, parse_budgets, parse_families
-from mc2.cli.zoo.output import check_plot, interruptible, present, table, walking_facts
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from mc2.cli.arguments import Json
+from mc2.cli.output import interruptible
 from mc2.cli.progress import progress
-from mc2.cli.zoo.arguments import Json
-from mc2.cli.zoo.output import interruptible
 
 
 def manifest(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mc2.cli.arguments import Split, parse_range
+from mc2.cli.output import interruptible
 from mc2.cli.progress import Report, progress
-from mc2.cli.zoo.arguments import Split, parse_range
-from mc2.cli.zoo.output import interruptible
 
 if TYPE_CHECKING:
     from mc2.zoo import Instance

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.arguments import Device, GridSize, Json, Seed, Split, parse_budgets
+from mc2.cli.output import check_plot, interruptible
 from mc2.cli.progress import progress
-from mc2.cli.zoo.arguments import Device, GridSize, Json, Seed, Split, parse_budgets
-from mc2.cli.zoo.output import check_plot, interruptible
 
 if TYPE_CHECKING:
     from mc2.zoo import Fields

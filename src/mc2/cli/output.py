@@ -1,4 +1,4 @@
-"""How the commands of `mc2 zoo` end: in a table, a JSON object or a figure, or in one line when interrupted."""
+"""How commands end: in a table, a JSON object or a figure, or in one line when interrupted."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What the commands of `mc2 zoo` are given: options that several share, and texts that hold several numbers."""
+"""What commands are given: options that several share, and texts that hold several numbers."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,0 +1,224 @@
+"""Files of predictions: fields that someone's method made somewhere, to be scored here.
+
+A file is a `.npz` with `ids`, texts such as `pdezoo-1/test/0000004` in index order from 0, and `fields`, float32
+[count, 256, 256], 0 outside each mask. It may come from a stranger: nothing in it is run, and its headers are checked
+before anything is unpacked, so that a small file cannot fill the memory.
+"""
+
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from mc2.errors import InputError, short
+from mc2.files import check_target, replacing
+from mc2.geometry import Grid
+from mc2.zoo import VERSION, Instance, generate
+from mc2.zoo.laws import size_of
+
+MEMBERS = ("ids", "fields")
+ID = re.compile(r"pdezoo-([^/]+)/([^/]+)/([0-9]{7})")
+BROKEN = (BadZipFile, ValueError, EOFError, OverflowError, NotImplementedError, zlib.error)
+"""What reading raises for a damaged file."""
+LONGEST_ID = 64
+"""Characters; the zoo's own have up to 33."""
+NAMED = 5
+"""Most instances that one message names."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Fields for the first instances of a split, checked.
+
+    fields: float32 [count, n, n], 0 outside each mask. sha256: of the file, in hexadecimal digits.
+    """
+
+    split: str
+    instances: tuple[Instance, ...]
+    fields: NDArray[np.float32]
+    grid: Grid
+    sha256: str
+
+
+def write_predictions(path: str | Path, ids: Sequence[str], fields: Any) -> None:
+    """Write a file of predictions, whole or not at all. The same predictions always give the same bytes.
+
+    ids: of the instances, in index order. fields: [count, n, n], 0 outside each mask; stored as float32.
+    """
+    path, found = Path(path), np.asarray(fields, np.float32)
+    check_target(path, ".npz")
+    if found.ndim != 3 or found.shape[1] != found.shape[2] or len(found) != len(ids):
+        raise InputError(f"fields of shape {list(found.shape)} must be [count, n, n], one for each of {len(ids)} ids")
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, allow_pickle=False, ids=np.array(ids, np.str_), fields=found)
+
+
+def read_predictions(
+    path: str | Path,
+    split: str = "test",
+    count: int | None = None,
+    *,
+    grid: Grid | None = None,
+    sha256: str | None = None,
+) -> Predictions:
+    """Read and check a file of predictions; what is wrong with it is said in one line.
+
+    count: how many instances of the split it must hold, from the first; as many as it has if not given. grid: the
+    paper's, if not given. sha256: what the file's must be.
+    """
+    grid = grid or Grid()
+    size_of(split)
+    try:
+        with Path(path).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            check_sha256(found, sha256)
+            file.seek(0)
+            with ZipFile(file) as archive:
+                members = _members(archive)
+                instances = _check_ids(_read_ids(archive, members["ids"], split), split, count)
+                fields = _read_fields(archive, members["fields"], instances, grid)
+        _check_fields(instances, fields, grid)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except BROKEN as error:
+        raise InputError(f"{path}: is not a whole .npz file: {short(str(error))}") from None
+    return Predictions(split, instances, fields, grid, found)
+
+
+def check_sha256(found: str, wanted: str | None) -> None:
+    """Refuse another file than the one that was promised."""
+    if wanted is None:
+        return
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", wanted):
+        raise InputError(f"SHA-256 {short(wanted)} must have 64 hexadecimal digits")
+    if found != wanted.lower():
+        raise InputError(f"its SHA-256 is {found}, not {wanted.lower()}: this is another file")
+
+
+def _members(archive: ZipFile) -> dict[str, ZipInfo]:
+    """The two arrays, and nothing else; only packed in ways whose size is known beforehand."""
+    names = [info.filename for info in archive.infolist()]
+    if sorted(names) != sorted(f"{name}.npy" for name in MEMBERS):
+        told = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+        raise InputError(f"must hold the arrays ids and fields and nothing else, not {short(told or 'nothing')}")
+    for info in archive.infolist():
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or info.flag_bits & 1:
+            raise InputError(f"{info.filename} is encrypted or packed in an unusual way: write it by numpy.savez")
+    return {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+
+
+def _header(file: IO[bytes], info: ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type as the array's header declares them, if they agree with its size."""
+    try:
+        version = npy.read_magic(file)
+        shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
+    except Exception as error:  # NumPy's reader raises whatever its parts raise, from SyntaxError to MemoryError
+        raise InputError(f"{info.filename} is damaged: {short(str(error))}") from None
+    if dtype.hasobject:
+        raise InputError(f"{info.filename} holds pickled objects, which could run code and are never read")
+    declared = dtype.itemsize
+    for side in shape:
+        declared *= side
+    if info.file_size != file.tell() + declared:
+        raise InputError(f"{info.filename} declares {declared:,} bytes, but holds {info.file_size - file.tell():,}")
+    return shape, dtype
+
+
+def _read_ids(archive: ZipFile, info: ZipInfo, split: str) -> list[str]:
+    with archive.open(info) as file:
+        shape, dtype = _header(file, info)
+    if dtype.kind != "U" or not dtype.isnative or len(shape) != 1:
+        raise InputError(f"ids must be a list of texts, not {dtype.name} {list(shape)}")
+    if not 1 <= shape[0] <= size_of(split) or dtype.itemsize > 4 * LONGEST_ID:
+        raise InputError(f"ids must be 1 to {size_of(split)} texts of at most {LONGEST_ID} characters")
+    with archive.open(info) as file:
+        texts = np.ascontiguousarray(npy.read_array(file, allow_pickle=False))
+    if texts.view(np.uint32).max() >= 128:  # NumPy makes texts even of numbers that are no characters: they crash later
+        raise InputError("ids must be of ASCII characters, such as pdezoo-1/test/0000004")
+    return texts.tolist()
+
+
+def _check_ids(ids: list[str], split: str, count: int | None) -> tuple[Instance, ...]:
+    """The instances, if the ids are those of the first of the split, in order."""
+    indices = [_index(text, split) for text in ids]
+    repeated = sorted(text for text, times in Counter(ids).items() if times > 1)
+    if repeated:
+        raise InputError(f"{_named(repeated)}: there more than once")
+    wanted = [f"pdezoo-{VERSION}/{split}/{index:07d}" for index in range(len(ids) if count is None else count)]
+    missing = sorted(set(wanted) - set(ids))
+    if missing:
+        raise InputError(f"{_named(missing)}: missing; it must hold the first {len(wanted):,} instances of {split}")
+    if len(ids) > len(wanted):
+        raise InputError(f"{_named(sorted(set(ids) - set(wanted)))}: not among the first {len(wanted):,} of {split}")
+    for place, index in enumerate(indices):
+        if index != place:
+            there = f"{ids[place]} stands in place {place}, and {wanted[place]} in place {indices.index(place)}"
+            raise InputError(f"ids must be in index order, but {there}")
+    return tuple(generate(split, index) for index in indices)
+
+
+def _index(text: str, split: str) -> int:
+    """The index in an id, if it is one of this generator and this split."""
+    parts = ID.fullmatch(text)
+    if not parts:
+        raise InputError(f"unknown id {short(text)}: must look like pdezoo-{VERSION}/{split}/0000004")
+    version, own, index = parts.groups()
+    if version != VERSION:
+        raise InputError(f"{text} is of generator version {short(version)}; this package generates version {VERSION}")
+    if own != split:
+        raise InputError(f"{text} is of the split {short(own)}, not {split!r}")
+    if int(index) >= size_of(split):
+        raise InputError(f"unknown id {short(text)}: {split} has {size_of(split):,} instances")
+    return int(index)
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - NAMED:,} more" if len(ids) > NAMED else ""
+    return ", ".join(ids[:NAMED]) + more
+
+
+def _read_fields(archive: ZipFile, info: ZipInfo, instances: Sequence[Instance], grid: Grid) -> NDArray[np.float32]:
+    wanted = (len(instances), *grid.shape)
+    with archive.open(info) as file:
+        shape, dtype = _header(file, info)
+    if shape != wanted or dtype != np.float32:
+        whose = f"{instances[0].id} to {instances[-1].id}"
+        raise InputError(f"fields of {whose} must be float32 {list(wanted)}, not {dtype.name} {list(shape)}")
+    with archive.open(info) as file:
+        return np.ascontiguousarray(npy.read_array(file, allow_pickle=False), np.float32)
+
+
+def _check_fields(instances: Sequence[Instance], fields: NDArray[np.float32], grid: Grid) -> None:
+    for number, (instance, field) in enumerate(zip(instances, fields, strict=True)):
+        strange = np.count_nonzero(~np.isfinite(field))
+        if strange:
+            raise InputError(f"{instance.id} has {strange:,} values that are not finite")
+        if not field.any():
+            raise InputError(f"{instance.id} is 0 everywhere")
+        outside = np.count_nonzero(field[~instance.problem.mask(grid)])
+        if outside:
+            hint = _swapped(number, instances, fields, grid)
+            raise InputError(f"{instance.id} has {outside:,} values that are not 0 outside its mask{hint}")
+
+
+def _swapped(number: int, instances: Sequence[Instance], fields: NDArray[np.float32], grid: Grid) -> str:
+    """Whose mask the field fits instead; best of all one whose own field fits here in turn."""
+    own, found = instances[number].problem.mask(grid), ""
+    for other, instance in enumerate(instances):
+        if other != number and np.array_equal(fields[number] != 0, instance.problem.mask(grid)):
+            hint = f"; it fits the mask of {instance.id} exactly: they look swapped"
+            if np.array_equal(fields[other] != 0, own):
+                return hint
+            found = found or hint
+    return found
