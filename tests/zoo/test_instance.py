@@ -90,7 +90,8 @@ def test_rejections_are_counted():
         ("laplace", Disk(), [H["h_high_freq_exp_trig"](a=1.0, k=10.0, part="cos")], "solution amplitude"),
         ("poisson", Disk(), [A["poly"](**{f"c{i}": 0.0 for i in range(10)})], "solution amplitude"),
         ("poisson", Disk(), [A["very_high_freq_trig"](a=1.0, k1=14, k2=14)], "forcing amplitude"),
-        ("helmholtz", Disk(), [A["very_high_freq_trig"](a=1.0, k1=14, k2=14)], None),
+        ("helmholtz", Disk(), [A["very_high_freq_trig"](a=1.0, k1=14, k2=14)], "forcing amplitude"),
+        ("helmholtz", Disk(), [TAME], None),
         ("poisson", Disk(), [A["harmonic_polar"](a=1.0, n=2)], "forcing amplitude"),
         (
             "laplace",

@@ -78,10 +78,11 @@ def _print_table(console: "Console", found: dict[str, Any]) -> None:
     given = f" on {found['walks']} walks per pixel" if found["walks"] else ""
     title = f"{found['method']}{given} ({found['setting']}; {found['split']}, {found['count']} instances)"
     rows = table(title, "family", "PSNR / dB", "paper", "SNR", "MSE", "LPIPS", "rel. L2", "seconds", "= B")
+    reduced = found["setting"] == "correction" and "helmholtz" in found["families"]
     for name, row in [*found["families"].items(), ("overall", found["overall"])]:
         paper, equal = found["paper"].get(name), found["equivalent_budget"].get(name)
         rows.add_row(
-            name + ("*" if row.get("estimator") == "reduced" else ""),
+            name + ("*" if reduced and row.get("estimator") == "reduced" else ""),
             f"{row['psnr']['mean']:.2f}±{row['psnr']['std']:.1f}",
             "–" if paper is None else f"{paper:.2f}",
             f"{row['snr']['mean']:.2f}",
@@ -99,5 +100,5 @@ def _print_table(console: "Console", found: dict[str, Any]) -> None:
         "seconds: per field, walks included. = B: walks per pixel at which raw walks have this PSNR; – where that is "
         "off the measured curve."
     )
-    if any(row["estimator"] == "reduced" for row in found["families"].values()) and found["setting"] == "correction":
+    if reduced:
         console.print("* estimator 'reduced': walks with the exact u in the source")
