@@ -34,6 +34,7 @@ NAMES = {
     "mc2-physics": "lift and projection",
     "fd": "finite differences, direct",
     "fd_amg": "finite differences, multigrid",
+    "trefftz": "Trefftz, boundary least squares",
 }
 """Methods in the order of the tables."""
 SHOWN = ("wos", "gaussian_1", "nlm", "mc2-physics", "fd")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.baselines.method import Case, Method
+from mc2.correction.boundary import fit_boundary
 from mc2.correction.physics import correct_by_physics
 from mc2.errors import InputError
 
@@ -37,3 +38,15 @@ class Physics(Method):
             operator_of(case.family, case.parameter),
             case.source_function,
         ).values
+
+
+@final
+class Trefftz(Method):
+    """Lift and boundary least squares: a classical spectral solver, without walks."""
+
+    name = "trefftz"
+    setting = "dense"
+    reads = ("problem", "grid", "mask")
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        return fit_boundary(case.problem).on_grid(case.grid, case.mask)

@@ -68,6 +68,33 @@ class Basis:
         sorting = np.argsort(order, kind="stable")
         return (out, levels) if len(parts) == 1 else (every[sorting], order[sorting])
 
+    def laplacians(self, x: Array, y: Array, degree: int, hole_degree: int = -1) -> Array:
+        """Δ of every column of the biharmonic basis. Where h is harmonic of degree ±n, Δ(r²h) = 4(1 ± n)h.
+
+        Around a hole the logarithm has a term of its own: Δ(r² log r) = 4 log r + 4.
+        """
+        columns, levels = self.columns(x, y, degree, hole_degree)
+        kinds = self._kinds(degree, hole_degree)
+        out = np.zeros_like(columns)
+        for column, (source, factor, constant) in enumerate(kinds):
+            if source >= 0:
+                out[column] = (factor * columns[source] + constant) / self.radius**2
+        assert len(kinds) == len(levels)
+        return out
+
+    def _kinds(self, degree: int, hole_degree: int) -> list[tuple[int, float, float]]:
+        """For every biharmonic column: the one its Laplacian is a multiple of (−1: it is harmonic), and the factors."""
+        groups = [(n, 0, n) for n in range(degree + 1)]
+        groups += [(n, number + 1, -n) for number in range(len(self.holes)) for n in range(hole_degree + 1)]
+        groups.sort(key=lambda group: group[0])  # stable, as the columns are
+        kinds: list[tuple[int, float, float]] = []
+        for level, place, power in groups:
+            width, first = (1 if level == 0 else 2), len(kinds)
+            constant = 4.0 if place and level == 0 else 0.0
+            kinds += [(-1, 0.0, 0.0)] * width
+            kinds += [(first + part, 4.0 * (1 + power), constant) for part in range(width)]
+        return kinds
+
     def _scale(self, degree: int) -> Array:
         """The largest value of every radial function on the disk."""
         from scipy.special import ive, jv

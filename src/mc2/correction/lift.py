@@ -77,6 +77,11 @@ class Lift:
             value += weights_y[i] * line
         return value + self._polynomial(x, y)
 
+    def laplacian(self) -> "Lift":
+        """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
+        square = self.frequencies[None, :] ** 2 + self.frequencies[:, None] ** 2
+        return Lift(-square * self.spectrum, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
+
     @cached_property
     def _fine(self) -> Array:
         """The periodic part on a lattice of half the spacing."""
