@@ -2,8 +2,8 @@
 
 After the lift, v = u − w solves the homogeneous equation with data g − w (and h − Δw for the biharmonic equation). A
 Trefftz basis satisfies the equation, so only the boundary is left to fit. Where the solution continues smoothly beyond
-the boundary, as PDEZoo's do, the error falls exponentially with the degree, to rounding; at re-entrant corners and jumps
-it does not. The misfit on the boundary says which.
+the boundary, as PDEZoo's do, the error falls exponentially with the degree, to rounding; at re-entrant corners and
+jumps it does not. The misfit on the boundary says which.
 """
 
 from dataclasses import dataclass
