@@ -170,6 +170,37 @@ def differences():
     return table(("method", "family", "ours, dB", "paper, dB", "difference"), rows) if rows else "Nowhere."
 
 
+def bias():
+    rows = []
+    for name in ("gaussian_1", "nlm", "mc2-physics"):
+        own = result(f"bias_{name}")["overall"]
+        cells = (f"{own[key]:.1e}" for key in ("bias2", "variance", "raw_variance"))
+        factors = f"{own['lipschitz_rms']:.3f}", f"{own['lipschitz']:.3f}"
+        rows.append(
+            (NAMES[name], *cells, f"{own['improves']:.0f} %", f"{100 * own['improved_pixels']:.0f} %", *factors)
+        )
+    header = (
+        "8 walks per pixel",
+        "bias²",
+        "variance",
+        "raw variance",
+        "improved instances",
+        "pixels",
+        "factor",
+        "at most",
+    )
+    return table(header, rows)
+
+
+def plain_denoisers():
+    found = result("denoisers_plain")
+    rows = []
+    for name, own in found["methods"].items():
+        cells = (f"{own[family]:.2f} ({paper_psnr(name, 8, family):.2f})" for family in PLACES[:-1])
+        rows.append((NAMES[name], *cells))
+    return table((f"mask ignored, {found['count']} instances; PSNR, dB (paper)", *PLACES[:-1]), rows)
+
+
 def curve():
     found = shipped_curve()
     rows = []
@@ -195,6 +226,8 @@ BLOCKS = {
     "metrics": metrics,
     "difficulty of results": by_tier,
     "differences": differences,
+    "plain denoisers": plain_denoisers,
+    "bias": bias,
     "curve": curve,
 }
 

@@ -59,8 +59,8 @@ def symmetric(values: Any, share: float = 0.99) -> "Normalize":
     return Normalize(-limit, limit)
 
 
-def save_figure(figure: "Figure", path: Path) -> None:
+def save_figure(figure: "Figure", path: Path, dpi: int = 150) -> None:
     """Write a figure in the format that the file's ending names."""
     check_target(path, *FORMATS)
     with replacing(path) as temporary:
-        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)
+        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=dpi)

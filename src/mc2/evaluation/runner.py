@@ -93,7 +93,7 @@ def _judge(
     values, walking = case_values(method, instance, walks, seed, grid, device)
     case = Case(method, values)
     start = time.perf_counter()
-    found = np.asarray(method.solve(case))
+    found = np.asarray(method.solve(case), np.float32)  # as predictions are stored
     seconds = time.perf_counter() - start
     row = {
         "index": instance.index,
