@@ -83,7 +83,7 @@ def test_methods_are_handed_only_what_they_declare():
 
 def test_points():
     found = evaluate(Points(), count=5, **SMALL)
-    assert found["overall"]["mse"]["mean"] == 0
+    assert found["overall"]["psnr"]["mean"] > 140  # fields are float32
     assert found["walks"] == 0
 
 

@@ -23,7 +23,7 @@ BUDGETS = (1, 2, 4, 8, 16, 32)
 
 @pytest.fixture(scope="module")
 def slopes():
-    return convergence.study_convergence(6, grid=GRID, device="cpu", budgets=(1, 4, 16))
+    return convergence.study_convergence(6, grid=GRID, device="cpu", budgets=(1, 4, 16), repeats=1)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_convergence_of_walks(slopes):
 def test_repeats_lower_the_noise():
     """Independent runs average out: with many, every slope is near −1, which single ones are not."""
     options = {"cases": 4, "families": ("laplace", "poisson"), "grid": Grid(10), "device": "cpu"}
-    one = convergence.study_convergence(**options)
+    one = convergence.study_convergence(**options, repeats=1)
     many = convergence.study_convergence(**options, repeats=24)
     single, mean = ([abs(case["slope"] + 1) for case in study["cases"]] for study in (one, many))
     assert np.mean(mean) < 0.05 < np.mean(single)

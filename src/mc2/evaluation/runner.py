@@ -64,7 +64,7 @@ def evaluate(
         "method": method.name,
         "setting": method.setting,
         "reads": list(method.reads),
-        "walks": 0 if method.setting == "dense" else walks,
+        "walks": walks if {"estimate", "walks"} & set(method.reads) else 0,
         "count": len(rows),
         "seed": seed,
         "split": split,
