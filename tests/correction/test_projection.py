@@ -109,12 +109,16 @@ def test_terms_around_a_hole_are_found():
 
 
 def test_smooth_variances():
-    mask = Disk(0.7).mask(Grid(64))
-    variance = np.where(mask, np.random.default_rng(0).chisquare(7, mask.shape) / 7, 1e9)
-    smooth = smooth_variance(variance, mask)
-    assert 0.7 < smooth[mask].min() < smooth[mask].max() < 1.3
-    assert (smooth[~mask] == 0).all()
-    assert (smooth_variance(np.zeros(mask.shape), mask)[mask] > 0).all()
+    """Down to the boundary, where they fall by orders of magnitude."""
+    domain, grid = Disk(0.9), Grid(128)
+    mask, distance = domain.mask(grid), domain.distance(*grid.points())
+    truth = np.where(mask, distance * (1.0 + 0.5 * grid.points()[0]), 1e9)
+    noisy = truth * np.random.default_rng(0).chisquare(7, mask.shape) / 7
+    ratio = (smooth_variance(noisy, mask, distance) / truth)[mask]
+    assert 0.85 < np.quantile(ratio, 0.01) < np.quantile(ratio, 0.99) < 1.15
+    assert 0.4 < ratio.min() < ratio.max() < 2.0
+    assert (smooth_variance(noisy, mask, distance)[~mask] == 0).all()
+    assert (smooth_variance(np.zeros(mask.shape), mask, distance)[mask] > 0).all()
 
 
 @pytest.mark.parametrize("known", ["function", "field"])

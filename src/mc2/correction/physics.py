@@ -50,7 +50,7 @@ def correct_by_physics(
     elif source is not None:
         lifted = lift_field(source, mask, grid, operator).on_grid(grid)
     x, y = (c[mask] for c in grid.points())
-    spread = smooth_variance(variance, mask)[mask]
+    spread = smooth_variance(variance, mask, domain.distance(*grid.points()))[mask]
     fit = project((mean - lifted)[mask], spread, x, y, make_basis(domain, operator))
     kept = fit.misfit < MAX_MISFIT
     values, error = np.zeros(grid.shape), np.zeros(grid.shape)

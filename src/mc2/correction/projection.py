@@ -16,8 +16,10 @@ Array = NDArray[np.float64]
 DEGREES = (16, 32, 64)
 """Tried one after the other, while the best level is near the top."""
 HOLE_DEGREE = 8
-SMOOTHING = 4.0
+SMOOTHING = 10.0
 """Pixels over which variances are averaged: those of eight walks are themselves noise."""
+BINS = 32
+"""Of the distance to the boundary, over which variances have a profile."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,34 @@ def _fit(
     return float(criterion[chosen]), Projection(fitted, error, int(levels[kept - 1]), kept, misfit)
 
 
-def smooth_variance(variance: Array, mask: NDArray[np.bool_]) -> Array:
-    """Variances averaged over neighbouring pixels of the mask [n, n]; never 0 inside it."""
+def smooth_variance(variance: Array, mask: NDArray[np.bool_], distance: Array) -> Array:
+    """Variances [n, n] without their own noise; never 0 inside the mask. distance: to the boundary.
+
+    Variances fall to 0 at the boundary, where pixels tell the most, so they are not simply averaged over neighbours:
+    first a profile over the distance is taken out, and only the rest is averaged.
+    """
     from scipy.ndimage import gaussian_filter
 
-    weight = mask.astype(float)
-    total, count = (gaussian_filter(part, SMOOTHING, mode="constant") for part in (variance * weight, weight))
-    smooth = np.divide(total, count, out=np.zeros_like(total), where=mask)
+    profile = _profile(distance[mask], variance[mask])
+    rest = np.zeros(mask.shape)
+    rest[mask] = variance[mask] / profile
+    total, count = (gaussian_filter(part, SMOOTHING, mode="constant") for part in (rest, mask.astype(float)))
+    smooth = np.zeros(mask.shape)
+    smooth[mask] = profile * total[mask] / count[mask]
     return np.where(mask, np.maximum(smooth, 1e-12 * max(float(smooth.max()), 1e-300)), 0.0)
+
+
+def _profile(distance: Array, variance: Array) -> Array:
+    """The mean variance of points at about the same distance, at every point; by powers of the distance in between."""
+    edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
+    place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
+    count = np.maximum(np.bincount(place), 1)
+    middle, mean = (np.bincount(place, values) / count for values in (distance, variance))
+    lowest = 1e-12 * max(float(mean.max()), 1e-288)
+    log_middle, log_mean = np.log(np.maximum(middle, 1e-9)), np.log(np.maximum(mean, lowest))
+    at = np.log(np.maximum(distance, 1e-9))
+    profile = np.interp(at, log_middle, log_mean)
+    if len(middle) > 1:  # closer than the first bin's middle, the first two bins' power goes on
+        power = (log_mean[1] - log_mean[0]) / (log_middle[1] - log_middle[0])
+        profile += np.clip(power, 0.0, 2.0) * np.minimum(at - log_middle[0], 0.0)
+    return np.exp(profile)
