@@ -1,6 +1,5 @@
 """Documentation that cannot drift: its tables are what the package and the measured results say."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -32,7 +31,6 @@ def test_calibration_is_within_its_bars():
     for row in found["families"].values():
         assert abs(row["psnr"] - row["paper"]) <= row["allowed"]
     assert all(abs(a - b) <= ALLOWED_SHARE for a, b in zip(found["tiers"], found["paper_tiers"], strict=True))
-    assert json.dumps(found)
 
 
 def test_shipped_tiers_are_the_measured_ones():
