@@ -15,7 +15,7 @@ from mc2.errors import InputError
 
 ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source", "source_function")
 READABLE: dict[str, tuple[str, ...]] = {
-    "dense": (*ALWAYS, "problem"),
+    "dense": (*ALWAYS, "problem", "walks", "seed"),
     "correction": (*ALWAYS, "estimate", "variance", "walks"),
     "points": (*ALWAYS, "problem", "points", "walks"),
 }
@@ -24,7 +24,7 @@ READABLE: dict[str, tuple[str, ...]] = {
 family: its name. parameter: λ or k, else 0. grid: `Grid`. domain: `Domain`. mask: bool [n, n]. source: f on the grid,
 float64 [n, n], 0 outside the mask. source_function: f as a `Function`, or none. problem: `Problem` with its functions
 and without its exact solution. estimate, variance: mean of the walks and its variance, float32 [n, n]. walks: per pixel
-or point. points: float64 [count, 2].
+or point. seed: of a method's own walks. points: float64 [count, 2].
 """
 
 

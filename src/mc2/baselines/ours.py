@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.baselines.method import Case, Method
+from mc2.correction import solve
 from mc2.correction.boundary import fit_boundary
 from mc2.correction.physics import correct_by_physics
 from mc2.errors import InputError
@@ -41,6 +42,18 @@ class Physics(Method):
 
 
 @final
+class ByRounds(Method):
+    """Walks of what is left over, fitted round by round; walks: per fitted point, of which there are about 4,000."""
+
+    name = "mc2-rounds"
+    setting = "dense"
+    reads = ("problem", "grid", "walks", "seed")
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        return solve(case.problem, case.walks, grid=case.grid, seed=case.seed).values
+
+
+@final
 class Trefftz(Method):
     """Lift and boundary least squares: a classical spectral solver, without walks."""
 
@@ -49,4 +62,4 @@ class Trefftz(Method):
     reads = ("problem", "grid", "mask")
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
-        return fit_boundary(case.problem).on_grid(case.grid, case.mask)
+        return fit_boundary(case.problem, case.grid).field.on_grid(case.grid, case.mask)

@@ -20,6 +20,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "tv": denoisers.TotalVariation,
     "nlm": denoisers.NonLocalMeans,
     "mc2-physics": ours.Physics,
+    "mc2-rounds": ours.ByRounds,
     "trefftz": ours.Trefftz,
     "fd": finite_differences.Direct,
     "fd_3": partial(finite_differences.Direct, refine=3),

@@ -1,80 +1,119 @@
-"""Columns of a Trefftz basis at points: radial functions times cos nθ and sin nθ."""
+"""Columns of a Trefftz basis at points: radial functions times cos nθ and sin nθ, in blocks of lanes.
 
-import math
+With Iₙ(s) = (s/2)ⁿ/n! Λₙ(s), and likewise Jₙ, all radial functions are rⁿ Λₙ: where Λ = 1, harmonic. The recurrence
+Λₙ₋₁ = Λₙ ± q/(n(n + 1)) Λₙ₊₁, q = s²/4, is stable downwards, and starts from Λ's power series at an order where a few
+terms suffice.
+"""
+
 from typing import Any
 
 import numpy as np
 
-from mc2.compute.compile import kernel, scalar
+from mc2.compute.compile import LANES, kernel, scalar
 
-POWER, MODIFIED, ORDINARY = range(3)
-"""Radial functions: rⁿ, Iₙ(μr), Jₙ(kr)."""
-HUGE = 1e200
+TERMS = 18
+"""Of the power series: with q below the order they fall like 1/k!."""
 
 
 @scalar
-def _bessel(kind: Any, s: Any, top: Any, values: Any) -> None:
-    """values[n] = Iₙ(s) e^{−s} or Jₙ(s), n ≤ top, by Miller's backward recurrence from well above top."""
-    start = values.size - 1
-    above, here = 0.0, 1e-200
-    total = 0.0
-    sign = 1.0 if kind == MODIFIED else -1.0
+def _factors(sign: Any, parameter: Any, radius: Any, square: Any, factors: Any) -> None:
+    """factors[n, lane] = Λₙ, n < its rows; for sign > 0 times e^{−s at the radius}, which keeps it from overflowing."""
+    rows = factors.shape[0]
+    limit = 0.25 * (parameter * radius) ** 2
+    start = max(rows, int(limit) + 1)
+    first = np.exp(-parameter * radius) if sign > 0 else 1.0
+    above, here = np.empty(LANES), np.empty(LANES)
+    for i in range(LANES):
+        q = sign * 0.25 * parameter * parameter * square[i]
+        term1, term2, sum1, sum2 = first, first, first, first
+        for k in range(1, TERMS):
+            term1 *= q / (k * (start + 1 + k))
+            term2 *= q / (k * (start + k))
+            sum1 += term1
+            sum2 += term2
+        above[i], here[i] = sum1, sum2
     for n in range(start, 0, -1):
-        if n <= top:
-            values[n] = here
-        if kind == MODIFIED or n % 2 == 0:
-            total += 2 * here
-        above, here = here, 2 * n / s * here + sign * above
-        if abs(here) > HUGE:
-            above /= HUGE
-            here /= HUGE
-            total /= HUGE
-            for m in range(n, top + 1):
-                values[m] /= HUGE
-    values[0] = here
-    total += here
-    for n in range(top + 1):
-        values[n] /= total
+        share = sign * 0.25 * parameter * parameter / (n * (n + 1))
+        for i in range(LANES):
+            below = here[i] + share * square[i] * above[i]
+            above[i] = here[i]
+            here[i] = below
+        if n <= rows:
+            factors[n - 1] = here
+
+
+@scalar
+def _block(sign: Any, parameter: Any, radius: Any, scale: Any, x: Any, y: Any, factors: Any, out: Any) -> None:
+    """Columns at a block of points; x, y and the rows of out are of lanes."""
+    square = x * x + y * y
+    if sign != 0:
+        _factors(sign, parameter, radius, square, factors)
+    c, s = np.ones(LANES), np.zeros(LANES)
+    column = 0
+    for n in range(scale.size):
+        for i in range(LANES):
+            value = factors[n, i] / scale[n]
+            out[column, i] = value * c[i]
+            if n > 0:
+                out[column + 1, i] = value * s[i]
+        column += 2 if n > 0 else 1
+        for i in range(LANES):
+            cx, cy = x[i] / radius, y[i] / radius
+            c[i], s[i] = c[i] * cx - s[i] * cy, s[i] * cx + c[i] * cy
 
 
 @kernel
-def fill_columns(
-    kind: Any, parameter: Any, radius: Any, scale: Any, doubled: Any, x: Any, y: Any, start: Any, out: Any
-) -> None:
-    """out[column, point]: level by level, cos before sin; with `doubled`, each level again times (r/radius)².
+def fill_columns(sign: Any, parameter: Any, radius: Any, scale: Any, x: Any, y: Any, out: Any) -> None:
+    """out[column, point]: level by level, cos before sin.
 
-    scale[n]: what the radial function of level n is divided by. start: where backward recurrences begin.
+    sign: 0 for rⁿ, 1 for Iₙ(parameter·r), −1 for Jₙ. scale[n]: what level n is divided by.
     """
-    top = scale.size - 1
-    values = np.zeros(start + 1)
+    factors, block = np.ones((scale.size, LANES)), np.empty((out.shape[0], LANES))
+    px, py = np.zeros(LANES), np.zeros(LANES)
+    for begin in range(0, x.size, LANES):
+        count = min(LANES, x.size - begin)
+        px[:count], py[:count] = x[begin : begin + count], y[begin : begin + count]
+        _block(sign, parameter, radius, scale, px, py, factors, block)
+        out[:, begin : begin + count] = block[:, :count]
+
+
+@kernel
+def add_columns(
+    sign: Any, parameter: Any, radius: Any, scale: Any, x: Any, y: Any, coefficients: Any, out: Any
+) -> None:
+    """out[point] += the sum of coefficients times columns, which are not kept."""
+    factors, block = np.ones((scale.size, LANES)), np.empty((coefficients.size, LANES))
+    px, py = np.zeros(LANES), np.zeros(LANES)
+    for begin in range(0, x.size, LANES):
+        count = min(LANES, x.size - begin)
+        px[:count], py[:count] = x[begin : begin + count], y[begin : begin + count]
+        _block(sign, parameter, radius, scale, px, py, factors, block)
+        for column in range(coefficients.size):
+            for i in range(count):
+                out[begin + i] += coefficients[column] * block[column, i]
+
+
+@kernel
+def add_poles(x: Any, y: Any, poles: Any, orders: Any, scale: Any, coefficients: Any, out: Any) -> None:
+    """out[point] += the sum of coefficients times harmonic functions around poles.
+
+    poles[pole]: x, y, and the radius at which they are 1. orders[pole]: the first and the last. scale: inside the
+    logarithm of order 0. Coefficients come pole by pole, order by order, cos before sin.
+    """
     for i in range(x.size):
-        r = math.sqrt(x[i] * x[i] + y[i] * y[i])
-        if kind == POWER:
-            values[0] = 1.0
-            for n in range(1, top + 1):
-                values[n] = values[n - 1] * (r / radius)
-        else:
-            s = max(parameter * r, 1e-8)
-            _bessel(kind, s, top, values)
-            if kind == MODIFIED:
-                factor = math.exp(s - parameter * radius)
-                for n in range(top + 1):
-                    values[n] *= factor
-        c1, s1 = (x[i] / r, y[i] / r) if r > 0 else (1.0, 0.0)
-        c, s = 1.0, 0.0
-        square = (r / radius) ** 2
-        column = 0
-        for n in range(top + 1):
-            value = values[n] / scale[n]
-            out[column, i] = value * c
-            column += 1
-            if n > 0:
-                out[column, i] = value * s
-                column += 1
-            if doubled:
-                out[column, i] = value * c * square
-                column += 1
-                if n > 0:
-                    out[column, i] = value * s * square
-                    column += 1
-            c, s = c * c1 - s * s1, s * c1 + c * s1
+        total, column = 0.0, 0
+        for k in range(poles.shape[0]):
+            dx, dy = x[i] - poles[k, 0], y[i] - poles[k, 1]
+            square = dx * dx + dy * dy
+            turn_x, turn_y = poles[k, 2] * dx / square, poles[k, 2] * dy / square
+            c, s = 1.0, 0.0
+            for n in range(orders[k, 1] + 1):
+                if n >= orders[k, 0]:
+                    if n == 0:
+                        total += coefficients[column] * 0.5 * np.log(square / (scale * scale))
+                        column += 1
+                    else:
+                        total += coefficients[column] * c + coefficients[column + 1] * s
+                        column += 2
+                c, s = c * turn_x - s * turn_y, s * turn_x + c * turn_y
+        out[i] += total

@@ -4,7 +4,8 @@ f is multiplied by a smooth window that is 1 on the domain's bounding box and 0 
 equation is solved there with periodic boundary conditions, where L is a multiplication in Fourier space. No free-space
 kernel is needed, since w may be anything outside the domain. The mean of the source, which no periodic
 function has as its Laplacian, becomes a polynomial: m r²/4, or m r⁴/64 for Δ². The square's side is chosen so that no
-mode of the Helmholtz operator is near zero. For a smooth f the error is that of rounding.
+mode of the Helmholtz operator is near zero. For a smooth f the error is that of rounding; for one that is known on a
+grid only (`mc2.problems.GridFunction`) it is that of its interpolation.
 """
 
 from dataclasses import dataclass
@@ -14,84 +15,97 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.compile import as_points
+from mc2.correction.lift_kernels import interpolate
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
 Array = NDArray[np.float64]
 Operator = tuple[float, float, float]
 
-MARGIN = 0.5
-"""Width of the window's flank on each side."""
-SIZES = (256, 512, 1024)
-"""Points along a side: as many as the source needs."""
+MARGIN = 0.25
+"""Width of the window's flank on each side, as a part of the longer side of the bounding box."""
+FEWEST, MOST = 256, 1600
+"""Lattice points along a side: as many as the source needs."""
 TAIL = 1e-10
 """Part of a spectrum's largest entry that may be left at the highest frequencies."""
 STEEPNESS = 6.0
 """Of the flank erfc: it begins and ends within 1e-16 of 1 and 0."""
 CLEAR = 0.5
 """Smallest |k² − |ξ|²| that is accepted."""
-POINTS = 10
-"""Points per axis from which values between lattice points are interpolated."""
 
 
 @dataclass(frozen=True)
 class Lift:
     """A particular solution w of Lw = f, as a Fourier series on a square and a polynomial.
 
-    spectrum: Fourier coefficients of the periodic part [n, n], row = y. side: of the square. corner: its lower left.
-    mean: m, the mean of the windowed source where L has no constant term.
+    spectrum: Fourier coefficients of the periodic part, those of real functions [n, n//2 + 1], row = y. size: n. side:
+    of the square. corner: its lower left. mean: m, the mean of the windowed source where L has no constant term.
     """
 
     spectrum: NDArray[np.complex128]
+    size: int
     side: float
     corner: tuple[float, float]
     mean: float
     operator: Operator
 
     @property
-    def size(self) -> int:
-        return len(self.spectrum)
-
-    @cached_property
-    def frequencies(self) -> NDArray[Any]:
-        return 2 * np.pi * np.fft.fftfreq(self.size, self.side / self.size)
+    def step(self) -> float:
+        """Spacing of the lattice."""
+        return self.side / self.size
 
     def on_grid(self, grid: Grid) -> Array:
-        """w at the pixel centres [n, n]: the series summed along x, then along y."""
-        along_x = np.exp(1j * np.outer(self.frequencies, grid.x - self.corner[0]))
-        along_y = np.exp(1j * np.outer(grid.y - self.corner[1], self.frequencies))
-        periodic = (along_y @ self.spectrum @ along_x).real / self.size**2
+        """w at the pixel centres [n, n], of which those in the bounding box are meant."""
+        where = [self._indices(axis, corner) for axis, corner in zip((grid.x, grid.y), self.corner, strict=True)]
+        x, y = where
+        periodic = self._lattice[np.ix_(y, x)] if x is not None and y is not None else self._summed(grid)
         return periodic + self._polynomial(grid.x[None, :], grid.y[:, None])
 
     def __call__(self, x: Any, y: Any) -> Array:
         """w at points inside the bounding box, by interpolation of degree 9 on a lattice of half the spacing."""
-        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        step = self.side / len(self._fine)
-        value = np.zeros(x.shape)
-        columns, weights_x = _stencil((x - self.corner[0]) / step)
-        rows, weights_y = _stencil((y - self.corner[1]) / step)
-        for i in range(POINTS):
-            line = np.zeros(x.shape)
-            for j in range(POINTS):
-                line += weights_x[j] * self._fine[(rows + i) % len(self._fine), (columns + j) % len(self._fine)]
-            value += weights_y[i] * line
-        return value + self._polynomial(x, y)
+        x, y, shape = as_points(x, y)
+        out, half = np.empty(x.size), 0.5 * self.step
+        interpolate(self._fine, (x - self.corner[0]) / half, (y - self.corner[1]) / half, out)
+        return (out + self._polynomial(x, y)).reshape(shape)
 
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
-        square = self.frequencies[None, :] ** 2 + self.frequencies[:, None] ** 2
-        return Lift(-square * self.spectrum, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
+        square = _square(self.size, self.side)
+        return Lift(-square * self.spectrum, self.size, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
+
+    @cached_property
+    def _lattice(self) -> Array:
+        """The periodic part at the lattice points."""
+        from scipy.fft import irfft2
+
+        return np.asarray(irfft2(self.spectrum, (self.size, self.size)))
 
     @cached_property
     def _fine(self) -> Array:
         """The periodic part on a lattice of half the spacing."""
-        half, n = self.size // 2, self.size
-        padded = np.zeros((2 * n, 2 * n), complex)
-        ends = (slice(0, half), slice(-half, None))
-        for rows in ends:
-            for columns in ends:
-                padded[rows, columns] = self.spectrum[rows, columns]
-        return np.fft.ifft2(padded).real * 4
+        from scipy.fft import irfft2
+
+        n, half = self.size, self.size // 2
+        padded = np.zeros((2 * n, n + 1), complex)
+        padded[:half, : half + 1] = self.spectrum[:half]
+        padded[-half:, : half + 1] = self.spectrum[-half:]
+        return np.asarray(4 * irfft2(padded, (2 * n, 2 * n)))
+
+    def _indices(self, axis: Array, corner: float) -> NDArray[np.int64] | None:
+        """Lattice points that pixel centres along an axis are, if they are; periodic."""
+        exact = (axis - corner) / self.step
+        index = np.rint(exact)
+        return index.astype(int) % self.size if np.abs(index - exact).max() < 1e-7 else None
+
+    def _summed(self, grid: Grid) -> Array:
+        """The series summed along x, then along y."""
+        n = self.size
+        frequencies = 2 * np.pi * np.fft.fftfreq(n, self.step)
+        along_x = np.exp(1j * np.outer(np.abs(frequencies[: n // 2 + 1]), grid.x - self.corner[0]))
+        along_x[1 : (n + 1) // 2] *= 2  # those that stand for their conjugates too
+        along_y = np.exp(1j * np.outer(grid.y - self.corner[1], frequencies))
+        return np.asarray((along_y @ (self.spectrum @ along_x)).real / n**2)
 
     def _polynomial(self, x: Any, y: Any) -> Any:
         centre = self.corner[0] + 0.5 * self.side, self.corner[1] + 0.5 * self.side
@@ -99,54 +113,67 @@ class Lift:
         return self.mean * (square / 4 if self.operator[1] else square**2 / 64)
 
 
-def make_lift(source: Function, domain: Domain, operator: Operator) -> Lift:
-    """The lift of a source that is known as a function around the domain. operator: L as coefficients of u, Δu, Δ²u."""
-    xmin, xmax, ymin, ymax = domain.bounds
-    half = 0.5 * max(xmax - xmin, ymax - ymin)
-    side = _clear_side(2 * (half + MARGIN), operator)
-    corner = 0.5 * (xmin + xmax - side), 0.5 * (ymin + ymax - side)
-    for size in SIZES:
-        t = side / size * np.arange(size)
-        window = _window(t - 0.5 * side, half, side)
-        window = window[None, :] * window[:, None]
-        values = np.zeros((size, size))
-        seen = window > 0
-        x, y = np.broadcast_arrays(corner[0] + t[None, :], corner[1] + t[:, None])
-        values[seen] = source(x[seen], y[seen])
-        # beyond the domain a source may have no value, such as a logarithm at its centre
-        transform = np.fft.fft2(np.where(np.isfinite(values), values, 0.0) * window)
-        if _tail(transform) < TAIL:
-            break
-    return _solve(transform, side, corner, operator)
+def make_lift(source: Function, domain: Domain, operator: Operator, grid: Grid | None = None) -> Lift:
+    """The lift of a source that is known as a function around the domain. operator: L as coefficients of u, Δu, Δ²u.
 
-
-def lift_field(field: Array, mask: NDArray[np.bool_], grid: Grid, operator: Operator) -> Lift:
-    """The lift of a source that is known at the pixels of a mask only: each other pixel takes the nearest one's value.
-
-    The series agrees with f at the pixels and has a kink at the mask's edge, so its error falls with the square of the
-    spacing only; a source that is a function should be given as one.
+    grid: where it will be wanted; the lattice then has its pixels among its points, if it can.
     """
-    from scipy.ndimage import distance_transform_edt
-
-    xmin, xmax, ymin, _ = grid.bounds
-    step, n = grid.spacing[0], grid.size
-    pad = int(np.ceil(MARGIN / step))
-    size = n + 2 * pad
-    nearest = distance_transform_edt(~mask, return_distances=False, return_indices=True)
-    values = np.pad(field[tuple(nearest)], pad, mode="edge")
-    side = size * step
-    t = (np.arange(size) + 0.5) * step - 0.5 * side
-    window = _window(t, 0.5 * (xmax - xmin), side)
-    transform = np.fft.fft2(values * window[:, None] * window[None, :])
-    corner = xmin + 0.5 * step - pad * step, ymin + 0.5 * step - pad * step
-    return _solve(transform, side, corner, operator)
+    xmin, xmax, ymin, ymax = domain.bounds
+    centre = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
+    half = 0.5 * domain.size
+    start = 2 * half * (1 + 2 * MARGIN)
+    step, aligned = _step(start, grid)
+    while True:
+        size, side = _clear(start, step, operator)
+        corner = _corner(centre, side, step, grid if aligned else None)
+        transform = _transform(source, corner, size, step, centre, half)
+        if _tail(transform) < TAIL or 2 * size > MOST:
+            return _solve(transform, size, side, corner, operator)
+        step /= 2
 
 
-def _window(t: NDArray[Any], half: float, side: float) -> Array:
-    """1 for |t| ≤ half, 0 at the edge of the square, smooth in between."""
+def _step(start: float, grid: Grid | None) -> tuple[float, bool]:
+    """The first lattice spacing to try, and whether it divides that of the grid."""
+    if grid is None or not np.isclose(*grid.spacing, rtol=1e-12):
+        return start / FEWEST, False
+    step = grid.spacing[0]
+    while start / step < FEWEST:
+        step /= 2
+    return (step, True) if start / step < MOST / 2 else (start / FEWEST, False)
+
+
+def _corner(centre: tuple[float, float], side: float, step: float, grid: Grid | None) -> tuple[float, float]:
+    """The square's lower left corner: around the centre, and a whole number of spacings from the grid's pixels."""
+    x, y = centre[0] - 0.5 * side, centre[1] - 0.5 * side
+    if grid is None:
+        return x, y
+    first_x, first_y = float(grid.x[0]), float(grid.y[0])
+    return first_x + step * round((x - first_x) / step), first_y + step * round((y - first_y) / step)
+
+
+def _transform(
+    source: Function, corner: tuple[float, float], size: int, step: float, centre: tuple[float, float], half: float
+) -> NDArray[np.complex128]:
+    """The Fourier transform of the windowed source."""
+    from scipy.fft import rfft2
+
+    x, y = (low + step * np.arange(size) for low in corner)
+    window_x, window_y = (
+        _window(t - middle, half, 0.5 * size * step - step) for t, middle in zip((x, y), centre, strict=True)
+    )
+    seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
+    values = np.zeros((size, size))
+    # beyond the domain a source may have no value, such as a logarithm at its centre
+    found = source(*np.broadcast_arrays(x[seen[1]], y[seen[0]]))
+    values[seen] = np.where(np.isfinite(found), found, 0.0) * window_y[seen[0]] * window_x[seen[1]]
+    return np.asarray(rfft2(values))
+
+
+def _window(t: NDArray[Any], half: float, outer: float) -> Array:
+    """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between."""
     from scipy.special import erfc
 
-    share = np.clip((np.abs(t) - half) / (0.5 * side - half), 0.0, 1.0)
+    share = np.clip((np.abs(t) - half) / (outer - half), 0.0, 1.0)
     return np.where(share >= 1, 0.0, 0.5 * erfc(STEEPNESS * (2 * share - 1)))
 
 
@@ -154,47 +181,45 @@ def _tail(transform: NDArray[np.complex128]) -> float:
     """The largest coefficient in the outer quarter of the frequencies, relative to the largest of all."""
     size = np.abs(transform)
     n = len(size)
-    outer = np.abs(np.fft.fftfreq(n)) > 0.375
-    return float(max(size[outer].max(), size[:, outer].max()) / max(size.max(), 1e-300))
+    outer = max(size[np.abs(np.fft.fftfreq(n)) > 0.375].max(), size[:, int(0.375 * n) + 1 :].max())
+    return float(outer / max(size.max(), 1e-300))
 
 
-def _symbol(frequencies: NDArray[Any], operator: Operator) -> Array:
+def _square(size: int, side: float) -> Array:
+    """|ξ|² of the modes of real functions on a periodic square [n, n//2 + 1]."""
+    frequencies = 2 * np.pi / side * size * np.fft.fftfreq(size)
+    return np.asarray(frequencies[: size // 2 + 1] ** 2 + frequencies[:, None] ** 2)
+
+
+def _symbol(square: Array, operator: Operator) -> Array:
     """What L does to e^{iξ·x}: c₀ − c₁|ξ|² + c₂|ξ|⁴."""
-    square = frequencies[None, :] ** 2 + frequencies[:, None] ** 2
     return operator[0] - operator[1] * square + operator[2] * square**2
 
 
-def _clear_side(side: float, operator: Operator) -> float:
-    """The side, made a little longer where a mode would be close to k."""
-    if operator[0] <= 0:
-        return side
-    best = (0.0, side)
-    for longer in side * np.linspace(1.0, 1.2, 21):
-        frequencies = 2 * np.pi / longer * np.arange(int(np.sqrt(operator[0]) * longer) + 2)
-        gap = float(np.abs(_symbol(frequencies, operator)).min())
+def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
+    """An even number of lattice points, and their side: at least so long, and longer where a mode is close to k."""
+    from scipy.fft import next_fast_len
+
+    best = (0.0, 0)
+    size = int(np.ceil(start / step))
+    for _ in range(20):
+        size = 2 * next_fast_len((size + 1) // 2, real=True)
+        if operator[0] <= 0:
+            return size, size * step
+        gap = float(np.abs(_symbol(_square(size, size * step), operator)).min())
         if gap > CLEAR:
-            return float(longer)
-        best = max(best, (gap, float(longer)))
-    return best[1]
+            return size, size * step
+        best = max(best, (gap, size))
+        size += 1
+    return best[1], best[1] * step
 
 
-def _solve(transform: NDArray[np.complex128], side: float, corner: tuple[float, float], operator: Operator) -> Lift:
-    size = len(transform)
-    symbol = _symbol(2 * np.pi * np.fft.fftfreq(size, side / size), operator)
+def _solve(
+    transform: NDArray[np.complex128], size: int, side: float, corner: tuple[float, float], operator: Operator
+) -> Lift:
+    symbol = _symbol(_square(size, side), operator)
     mean = 0.0
     if operator[0] == 0:
         mean = float(transform[0, 0].real) / size**2
         transform[0, 0], symbol[0, 0] = 0.0, 1.0
-    return Lift(transform / symbol, side, corner, mean, operator)
-
-
-def _stencil(position: Array) -> tuple[NDArray[np.intp], Array]:
-    """First of `POINTS` lattice points around a position, in spacings, and their Lagrange weights [POINTS, ...]."""
-    first = np.floor(position).astype(np.intp) - (POINTS // 2 - 1)
-    t = position - first
-    weights = np.ones((POINTS, *position.shape))
-    for j in range(POINTS):
-        for m in range(POINTS):
-            if m != j:
-                weights[j] *= (t - m) / (j - m)
-    return first, weights
+    return Lift(transform / symbol, size, side, corner, mean, operator)

@@ -1,17 +1,20 @@
 """Correction by physics: lift the source, project what is left on solutions of the homogeneous equation, add them up.
 
-Nothing is trained, and the boundary data are not used. (Design of the method: lift by a periodic Fourier series;
-Trefftz, 1926; choice of the order by Akaike's criterion.)
+Nothing is trained, and the boundary data are not used. (Lift by a periodic Fourier series; Trefftz, 1926; order by
+Akaike weights.)
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
-from mc2.correction.lift import lift_field, make_lift
-from mc2.correction.projection import Projection, project, smooth_variance
+from mc2.correction.field import Field
+from mc2.correction.lift import make_lift
+from mc2.correction.projection import Projection, Sites, project, smooth_variance
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
@@ -22,14 +25,16 @@ MAX_MISFIT = 1.5
 
 @dataclass(frozen=True)
 class Corrected:
-    """values, standard_error: [n, n], 0 outside the mask. kept: whether the fit was; else these are the estimate's."""
+    """values: [n, n], 0 outside the mask. field: what was fitted. fit: its last part, which knows the standard error.
+    kept: whether the fit was; else the values are the estimate's."""
 
     values: Array
-    standard_error: Array
+    field: Field
     fit: Projection
     kept: bool
 
 
+@one_thread()
 def correct_by_physics(
     mean: Array,
     variance: Array,
@@ -37,23 +42,21 @@ def correct_by_physics(
     grid: Grid,
     domain: Domain,
     operator: tuple[float, float, float],
-    source: Function | Array | None,
+    source: Function | None,
 ) -> Corrected:
     """A field from an estimate on a grid.
 
     mean, variance: of the walks and of that mean, finite inside the mask. operator: L as coefficients of u, Δu, Δ²u.
-    source: f as a function; or, less accurately, its values on the grid; or none.
     """
-    lifted = np.zeros(grid.shape)
-    if isinstance(source, Function):
-        lifted = make_lift(source, domain, operator).on_grid(grid)
-    elif source is not None:
-        lifted = lift_field(source, mask, grid, operator).on_grid(grid)
+    field = Field() if source is None else Field(make_lift(source, domain, operator, grid))
     x, y = (c[mask] for c in grid.points())
     spread = smooth_variance(variance, mask, domain.distance(*grid.points()))[mask]
-    fit = project((mean - lifted)[mask], spread, x, y, make_basis(domain, operator))
+    rest = mean[mask] if field.lift is None else mean[mask] - field.lift.on_grid(grid)[mask]
+    bases = [partial(make_basis, domain, operator, hole_degree=-1)]
+    if domain.holes():
+        bases.append(partial(make_basis, domain, operator))
+    fit = project(rest, spread, Sites(x, y), bases)
+    field = field.plus(fit.basis, fit.coefficients)
     kept = fit.misfit < MAX_MISFIT
-    values, error = np.zeros(grid.shape), np.zeros(grid.shape)
-    values[mask] = fit.values + lifted[mask] if kept else mean[mask]
-    error[mask] = fit.standard_error if kept else np.sqrt(spread)
-    return Corrected(values, error, fit, kept)
+    values = field.on_grid(grid, mask) if kept else np.where(mask, mean, 0.0)
+    return Corrected(values, field, fit, kept)

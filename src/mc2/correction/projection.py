@@ -1,11 +1,14 @@
 """Trefftz projection: the homogeneous solution that fits an estimate best, by weighted least squares.
 
 Noise has no reason to solve an equation, so a fit by a few dozen functions that do removes nearly all of it. How many
-is decided by evidence: columns come level by level, and the level with the least χ² + 2 × columns is taken (Akaike,
-1974).
+is left to evidence: columns come level by level, and the fits that end at each level are averaged with weights
+e^{−criterion/2}, criterion = χ² + `PRICE` × columns (Akaike weights: Akaike, 1978; Buckland et al., 1997). So the error
+bars know that the level is not known.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +16,91 @@ from numpy.typing import NDArray
 from mc2.correction.basis import Basis
 
 Array = NDArray[np.float64]
-DEGREES = (16, 32, 64)
+DEGREES = (24, 64)
 """Tried one after the other, while the best level is near the top."""
-HOLE_DEGREE = 8
-SMOOTHING = 10.0
-"""Pixels over which variances are averaged: those of eight walks are themselves noise."""
+PRICE = 3.0
+"""What a column must lower χ² by. Akaike's 2 gives error bars that are too wide."""
+NEGLIGIBLE = 1e-4
+"""Weight below which a level is left out."""
+DEPENDENT = 1e-11
+"""Part of a column's square norm that must be left after the columns before it; else it tells nothing."""
+SMOOTHING = 1 / 8
+"""Part of a grid's side over which variances are averaged, twice: those of a few walks are themselves noise."""
 BINS = 32
 """Of the distance to the boundary, over which variances have a profile."""
 
 
+class Sites:
+    """Points, with the columns of bases there, which are kept for the next fit.
+
+    laplacians: whether Δu is estimated as well; its columns follow those of u.
+    """
+
+    def __init__(self, x: Array, y: Array, laplacians: bool = False) -> None:
+        self.x, self.y, self.laplacians = x, y, laplacians
+        self._kept: dict[Basis, Array] = {}
+
+    def columns(self, basis: Basis) -> Array:
+        """In the order of their levels [column, point]."""
+        if basis not in self._kept:
+            columns = basis.columns(self.x, self.y)
+            if self.laplacians:
+                columns = np.concatenate([columns, basis.laplacians(self.x, self.y)], axis=1)
+            self._kept[basis] = columns[basis.order]
+        return self._kept[basis]
+
+
 @dataclass(frozen=True)
 class Projection:
-    """values, standard_error: at the points. level, columns: what evidence chose. misfit: χ² per point; 1 where the
-    basis can explain the estimate."""
+    """A fitted solution of the homogeneous equation.
 
-    values: Array
-    standard_error: Array
+    factor, spread: what makes the columns orthonormal under the fit's weights, in the order of their levels, and the
+    variances of their coefficients then. level: the most likely one. misfit: χ² per point; 1
+    where the basis can explain the estimate.
+    """
+
+    basis: Basis
+    coefficients: Array
+    factor: Array
+    spread: Array
     level: int
-    columns: int
     misfit: float
 
+    def __call__(self, x: Array, y: Array) -> Array:
+        return self.basis.sum(self.coefficients, x, y)
 
-def project(values: Array, variance: Array, x: Array, y: Array, basis: Basis) -> Projection:
-    """Fit values with known variances at points; without terms around holes, and with them where there are holes."""
+    def standard_error(self, x: Array, y: Array) -> Array:
+        """Of the fitted values at points."""
+        from scipy.linalg import solve_triangular
+
+        count = len(self.spread)
+        if count == 0:
+            return np.zeros(x.size)
+        inverse = solve_triangular(self.factor[:count, :count], np.eye(count), lower=True)
+        orthonormal = inverse @ self.basis.columns(x, y)[self.basis.order[:count]]
+        return np.asarray(np.sqrt(self.spread @ orthonormal**2))
+
+    @cached_property
+    def columns(self) -> int:
+        """Functions that are in use."""
+        return len(self.spread)
+
+
+def project(
+    values: Array,
+    variance: Array,
+    sites: Sites,
+    bases: Sequence[Callable[[int], Basis]],
+    degrees: Sequence[int] = DEGREES,
+) -> Projection:
+    """Fit values with known variances at points, by whichever family of bases the evidence is for.
+
+    bases: each makes the basis of a degree.
+    """
     best: tuple[float, Projection] | None = None
-    for hole_degree in (-1, HOLE_DEGREE) if basis.holes else (-1,):
-        for degree in DEGREES:
-            criterion, found = _fit(values, variance, x, y, basis, degree, hole_degree)
+    for make in bases:
+        for degree in degrees:
+            criterion, found = _fit(values, variance, sites, make(degree))
             if best is None or criterion < best[0]:
                 best = criterion, found
             if found.level <= 0.75 * degree:
@@ -48,24 +109,43 @@ def project(values: Array, variance: Array, x: Array, y: Array, basis: Basis) ->
     return best[1]
 
 
-def _fit(
-    values: Array, variance: Array, x: Array, y: Array, basis: Basis, degree: int, hole_degree: int
-) -> tuple[float, Projection]:
-    """The fit at the best level, and its criterion."""
+def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[float, Projection]:
+    """The averaged fit, and the criterion of its best level.
+
+    Columns are orthogonalised by a Cholesky factor of their products. That loses columns that nearly depend on those
+    before them, about which an estimate with noise could not say anything either.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpotrf
+
     deviation = np.sqrt(variance)
-    columns, levels = basis.columns(x, y, degree, hole_degree)
-    factor, _ = np.linalg.qr((columns / deviation).T)
+    columns = sites.columns(basis) / deviation
     target = values / deviation
-    coefficients = factor.T @ target
+    products = columns @ columns.T
+    factor, failed = dpotrf(products, lower=1, clean=1)
+    usable = failed - 1 if failed else len(products)
+    dependent = np.flatnonzero(np.diag(factor)[:usable] ** 2 < DEPENDENT * np.diag(products)[:usable])
+    usable = int(dependent[0]) if dependent.size else usable
+    levels = basis.levels[basis.order]
     ends = np.flatnonzero(np.diff(levels, append=levels[-1] + 1)) + 1  # columns up to every level
-    chi2 = float(target @ target) - np.cumsum(coefficients**2)[ends - 1]
-    criterion = chi2 + 2 * ends
-    chosen = int(np.argmin(criterion))
-    kept = int(ends[chosen])
-    fitted = deviation * (factor[:, :kept] @ coefficients[:kept])
-    error = deviation * np.sqrt(np.einsum("ij,ij->i", factor[:, :kept], factor[:, :kept]))
-    misfit = float(chi2[chosen] / max(values.size - kept, 1))
-    return float(criterion[chosen]), Projection(fitted, error, int(levels[kept - 1]), kept, misfit)
+    ends = ends[ends <= usable]
+    usable = int(ends[-1])
+    coefficients = solve_triangular(factor[:usable, :usable], columns[:usable] @ target, lower=True)
+    chi2 = float(target @ target) - np.concatenate([[0.0], np.cumsum(coefficients**2)[ends - 1]])
+    ends = np.concatenate([[0], ends])  # no column at all is a fit too
+    criterion = chi2 + PRICE * ends
+    weights = np.exp(-0.5 * (criterion - criterion.min()))
+    reach = np.cumsum(weights[::-1])[::-1] / weights.sum()  # that at least so many levels are in
+    share = np.repeat(reach[1:], np.diff(ends))
+    share = share[share > NEGLIGIBLE]
+    count, best = len(share), int(np.argmin(criterion))
+    own = coefficients[:count]
+    found = np.zeros(len(levels))
+    found[basis.order[:count]] = solve_triangular(factor[:count, :count], share * own, lower=True, trans=1)
+    spread = share + share * (1 - share) * own**2
+    misfit = float(chi2[best] / max(values.size - ends[best], 1))
+    level = int(levels[ends[best] - 1]) if ends[best] else 0
+    return float(criterion[best]), Projection(basis, found, factor, spread, level, misfit)
 
 
 def smooth_variance(variance: Array, mask: NDArray[np.bool_], distance: Array) -> Array:
@@ -74,28 +154,34 @@ def smooth_variance(variance: Array, mask: NDArray[np.bool_], distance: Array) -
     Variances fall to 0 at the boundary, where pixels tell the most, so they are not simply averaged over neighbours:
     first a profile over the distance is taken out, and only the rest is averaged.
     """
-    from scipy.ndimage import gaussian_filter
+    from scipy.ndimage import uniform_filter
 
-    profile = _profile(distance[mask], variance[mask])
-    rest = np.zeros(mask.shape)
-    rest[mask] = variance[mask] / profile
-    total, count = (gaussian_filter(part, SMOOTHING, mode="constant") for part in (rest, mask.astype(float)))
+    profile = Profile(distance[mask], variance[mask])(distance[mask])
+    width = max(3, round(SMOOTHING * len(mask)))
+    total, count = np.zeros(mask.shape), mask.astype(float)
+    total[mask] = variance[mask] / profile
+    for _ in range(2):
+        total, count = (uniform_filter(part, width, mode="constant") for part in (total, count))
     smooth = np.zeros(mask.shape)
     smooth[mask] = profile * total[mask] / count[mask]
     return np.where(mask, np.maximum(smooth, 1e-12 * max(float(smooth.max()), 1e-300)), 0.0)
 
 
-def _profile(distance: Array, variance: Array) -> Array:
-    """The mean variance of points at about the same distance, at every point; by powers of the distance in between."""
-    edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
-    place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
-    count = np.maximum(np.bincount(place), 1)
-    middle, mean = (np.bincount(place, values) / count for values in (distance, variance))
-    lowest = 1e-12 * max(float(mean.max()), 1e-288)
-    log_middle, log_mean = np.log(np.maximum(middle, 1e-9)), np.log(np.maximum(mean, lowest))
-    at = np.log(np.maximum(distance, 1e-9))
-    profile = np.interp(at, log_middle, log_mean)
-    if len(middle) > 1:  # closer than the first bin's middle, the first two bins' power goes on
-        power = (log_mean[1] - log_mean[0]) / (log_middle[1] - log_middle[0])
-        profile += np.clip(power, 0.0, 2.0) * np.minimum(at - log_middle[0], 0.0)
-    return np.exp(profile)
+class Profile:
+    """The mean of a positive quantity over points at about the same distance; by powers of the distance in between."""
+
+    def __init__(self, distance: Array, quantity: Array) -> None:
+        edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
+        place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
+        count = np.maximum(np.bincount(place), 1)
+        middle, mean = (np.bincount(place, values) / count for values in (distance, quantity))
+        lowest = 1e-12 * max(float(mean.max()), 1e-288)
+        self.log_middle, self.log_mean = np.log(np.maximum(middle, 1e-9)), np.log(np.maximum(mean, lowest))
+
+    def __call__(self, distance: Array) -> Array:
+        at = np.log(np.maximum(distance, 1e-9))
+        profile = np.interp(at, self.log_middle, self.log_mean)
+        if len(self.log_middle) > 1:  # closer than the first bin's middle, the first two bins' power goes on
+            power = (self.log_mean[1] - self.log_mean[0]) / (self.log_middle[1] - self.log_middle[0])
+            profile += np.clip(power, 0.0, 2.0) * np.minimum(at - self.log_middle[0], 0.0)
+        return np.asarray(np.exp(profile))

@@ -134,6 +134,8 @@ def case_values(
         "domain": problem.domain,
         "mask": problem.mask(grid),
         "source_function": problem.source,
+        "walks": walks,
+        "seed": seed,
     }
     if "source" in method.reads:
         values["source"] = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
@@ -141,12 +143,11 @@ def case_values(
         values["problem"] = copy.copy(problem)
         values["problem"].exact = None
     if method.setting == "points":
-        values["walks"] = walks
         values["points"] = problem.domain.sample_interior(POINTS, seed=instance.index)
     if method.setting != "correction":
         return values, 0.0
     found = standard_walks(instance, walks, seed, grid, device)
-    values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32), "walks": walks}
+    values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32)}
     return values, found.record.seconds
 
 

@@ -1,6 +1,7 @@
 """Where: domains as signed distance functions, positive inside, and the evaluation grid."""
 
 from mc2.geometry.compositions import Difference, Intersection, Union
+from mc2.geometry.corners import Corner
 from mc2.geometry.description import from_description
 from mc2.geometry.domain import Domain, DomainProgram
 from mc2.geometry.grid import Grid
@@ -21,6 +22,7 @@ from mc2.geometry.shapes import (
 __all__ = [
     "SHAPES",
     "Annulus",
+    "Corner",
     "Difference",
     "Disk",
     "Domain",

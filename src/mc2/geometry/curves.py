@@ -21,6 +21,12 @@ def polyline(rings: list[np.ndarray], t: np.ndarray) -> np.ndarray:
     return start[k] + fraction[:, None] * along[k]
 
 
+def polyline_breaks(rings: list[np.ndarray]) -> tuple[float, ...]:
+    """Fractions of the arc length at which closed rings have their corners."""
+    lengths = np.concatenate([np.hypot(*(np.roll(ring, -1, axis=0) - ring).T) for ring in rings])
+    return tuple((np.concatenate([[0.0], np.cumsum(lengths)[:-1]]) / lengths.sum()).tolist())
+
+
 def polyline_length(rings: list[np.ndarray]) -> float:
     """Total length of closed rings."""
     return sum(float(np.hypot(*(np.roll(ring, -1, axis=0) - ring).T).sum()) for ring in rings)

@@ -12,6 +12,7 @@ import numpy as np
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.geometry import kernels
+from mc2.geometry.corners import Corner, find_corners
 from mc2.geometry.grid import Grid
 from mc2.geometry.holes import Hole, find_holes
 from mc2.geometry.projection import project
@@ -136,6 +137,10 @@ class Domain(ABC):
         """The bounded components of the complement, the largest first."""
         return find_holes(self)
 
+    def corners(self) -> tuple[Corner, ...]:
+        """The points where the boundary turns."""
+        return find_corners(self)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the filled region and its outline."""
         import matplotlib.pyplot as plt
@@ -178,6 +183,11 @@ class Leaf(Domain):
     @abstractmethod
     def outline(self, t: np.ndarray) -> np.ndarray:
         """Boundary points [n, 2] at the fractions t in [0, 1) of the arc length."""
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Fractions of the arc length at which the outline has a vertex."""
+        return ()
 
     @property
     def boxes(self) -> tuple[Bounds, ...]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mc2.geometry.kernels import DIFFERENCE, UNION
+
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain
 
@@ -23,6 +25,8 @@ class Hole(NamedTuple):
 
 def find_holes(domain: Domain) -> tuple[Hole, ...]:
     """Label the outside on a grid; every component that does not reach the border is a hole. The largest come first."""
+    if _filled(domain):
+        return ()
     from scipy import ndimage
 
     x, y = _lines(domain)
@@ -34,6 +38,12 @@ def find_holes(domain: Domain) -> tuple[Hole, ...]:
     step = max(np.diff(x).max(), np.diff(y).max())
     holes = [_settle(domain, x[column], y[row], step) for row, column in deepest]
     return tuple(sorted(holes, key=lambda hole: -hole.radius))
+
+
+def _filled(domain: Domain) -> bool:
+    """Whether it is an intersection of shapes without holes, or one of them: then it has none either."""
+    operations = domain.program.code[:, 0]
+    return all(len(leaf.boxes) == 1 for leaf in domain.leaves()) and not np.isin(operations, (UNION, DIFFERENCE)).any()
 
 
 def _lines(domain: Domain) -> tuple[np.ndarray, np.ndarray]:

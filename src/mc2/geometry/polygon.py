@@ -52,6 +52,10 @@ class Polygon(Leaf):
         return tuple(_box(ring) for ring in self.rings)
 
     @property
+    def breaks(self) -> tuple[float, ...]:
+        return curves.polyline_breaks([np.array(ring) for ring in self.rings])
+
+    @property
     def perimeter(self) -> float:
         return curves.polyline_length([np.array(ring) for ring in self.rings])
 

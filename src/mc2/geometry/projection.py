@@ -52,7 +52,7 @@ def _gradient(domain: Domain, z: np.ndarray) -> np.ndarray:
     return (along_x + 1j * along_y) / (2 * h)
 
 
-def _foot(domain: Domain, z: np.ndarray) -> np.ndarray:
+def foot(domain: Domain, z: np.ndarray) -> np.ndarray:
     """One Newton step along the gradient; its length is limited where the gradient vanishes."""
     gradient = _gradient(domain, z)
     return z - _distance(domain, z) * gradient / np.maximum(np.abs(gradient) ** 2, 0.01)
@@ -66,7 +66,7 @@ def _newton(domain: Domain, z: np.ndarray, steps: int = 60) -> np.ndarray:
         active = active[np.abs(_distance(domain, z[active])) > 0.1 * domain.rounding]
         if not active.size:
             break
-        z[active] = _foot(domain, z[active])
+        z[active] = foot(domain, z[active])
     return z
 
 
@@ -83,7 +83,7 @@ def _from_circle(domain: Domain, z: np.ndarray, steps: int = 30) -> np.ndarray:
         direction[left < least] = candidate
         least = np.minimum(left, least)
     for _ in range(steps):
-        towards = _foot(domain, z + 0.25 * radius * direction) - z
+        towards = foot(domain, z + 0.25 * radius * direction) - z
         direction = np.where(towards == 0, direction, towards / np.where(towards == 0, 1, np.abs(towards)))
     return z + radius * direction
 

@@ -42,12 +42,12 @@ def sample_boundary(domain: Domain, count: int, seed: int | np.random.Generator)
         points = np.empty((n, 2))
         for k in np.unique(owner):
             points[owner == k] = leaves[k].outline(t[owner == k])
-        return points if len(leaves) == 1 else points[_bounds_whole(domain, leaves, owner, points)]
+        return points if len(leaves) == 1 else points[bounds_whole(domain, leaves, owner, points)]
 
     return _collect(draw, count, seed, f"{short(domain)} looks empty: no boundary point found")
 
 
-def _bounds_whole(domain: Domain, leaves: list[Leaf], owner: np.ndarray, points: np.ndarray) -> np.ndarray:
+def bounds_whole(domain: Domain, leaves: list[Leaf], owner: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Which points of the leaves' outlines lie on the boundary of the whole, each stretch counted once."""
     kept = np.abs(domain.distance(*points.T)) <= domain.rounding
     # Distance 0 is not enough: where A - B has a common edge of A and B, there is no interior on either side.

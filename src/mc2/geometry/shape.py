@@ -94,21 +94,25 @@ class Shape(Leaf):
 
 
 class CorneredShape(Shape):
-    """A convex polygon: it is given by its corners [k, 2]."""
+    """A convex polygon: it is given by its vertices [k, 2]."""
 
     exactness = (True, False)
 
     @property
     @abstractmethod
-    def corners(self) -> np.ndarray:
-        """Corners [k, 2] in the shape's own frame."""
+    def vertices(self) -> np.ndarray:
+        """Vertices [k, 2] in the shape's own frame."""
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return curves.polyline_breaks([self.vertices])
 
     @property
     def perimeter(self) -> float:
-        return curves.polyline_length([self.corners])
+        return curves.polyline_length([self.vertices])
 
     def reach(self, u: float, v: float) -> float:
-        return float((self.corners @ (u, v)).max())
+        return float((self.vertices @ (u, v)).max())
 
     def curve(self, t: np.ndarray) -> np.ndarray:
-        return curves.polyline([self.corners], t)
+        return curves.polyline([self.vertices], t)

@@ -47,7 +47,7 @@ class Square(CorneredShape):
     ranges = {"half": (1.0, 1.0)}
 
     @property
-    def corners(self) -> np.ndarray:
+    def vertices(self) -> np.ndarray:
         return self.half * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
 
 
@@ -63,7 +63,7 @@ class Rectangle(CorneredShape):
     ranges = {"a": (0.6, 1.2), "b": (0.6, 1.2)}
 
     @property
-    def corners(self) -> np.ndarray:
+    def vertices(self) -> np.ndarray:
         return np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (self.a, self.b)
 
 
@@ -135,7 +135,7 @@ class Triangle(CorneredShape):
     ranges = {"radius": (0.6, 1.0)}
 
     @property
-    def corners(self) -> np.ndarray:
+    def vertices(self) -> np.ndarray:
         return curves.circle(self.radius, 1 / 4 + np.arange(3) / 3)
 
 
@@ -150,7 +150,7 @@ class Hexagon(CorneredShape):
     ranges = {"radius": (0.6, 1.0)}
 
     @property
-    def corners(self) -> np.ndarray:
+    def vertices(self) -> np.ndarray:
         return curves.circle(self.radius, np.arange(6) / 6)
 
 

@@ -4,18 +4,25 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mc2.errors import InputError, short
 from mc2.problems.atoms import Atom, Atoms
 from mc2.problems.callables import from_callable
 from mc2.problems.expression import constant
 from mc2.problems.function import Function
+from mc2.problems.grid_function import GridFunction
 from mc2.problems.reader import read_expression
 
-FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom]
+FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom] | NDArray[np.floating[Any]]
 
 
 def as_function(value: FunctionLike, name: str) -> Function:
-    """A number, an expression text, a Python function, atoms or a `Function`; name is what messages call it."""
+    """A number, an expression text, a Python function, atoms, an array or a `Function`; name is what messages call it.
+
+    An array [n, n] holds values at the pixels of [-1, 1]²; for another grid make a `GridFunction` of it.
+    """
     if isinstance(value, Function):
         return value
     if isinstance(value, Atom):
@@ -25,6 +32,8 @@ def as_function(value: FunctionLike, name: str) -> Function:
             return read_expression(value)
         if isinstance(value, numbers.Real) and not isinstance(value, bool):
             return constant(float(value))
+        if isinstance(value, np.ndarray) and value.ndim:
+            return GridFunction(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     if callable(value):
@@ -33,4 +42,6 @@ def as_function(value: FunctionLike, name: str) -> Function:
         atoms = [atom for atom in value if isinstance(atom, Atom)]
         if len(atoms) == len(value) > 0:
             return Atoms(atoms)
-    raise InputError(f"{name} = {short(value)}: must be a number, an expression text, a function of x and y, or atoms")
+    raise InputError(
+        f"{name} = {short(value)}: must be a number, an expression text, a function of x and y, an array, or atoms"
+    )

@@ -238,15 +238,15 @@ def run_cpu(
         counts = np.zeros(3, np.int64)
         walk_task(
             tables, rules, key, registers.copy(), place.x[part], place.y[part], place.keys[part],
-            task.first_walk, task.marks, sums, counts,
+            task.first_walk, task.marks, sums, counts, np.empty((4, 0), np.float32),
         )  # fmt: skip
         return counts
 
-    threads = options.threads or _cores()
+    threads = options.threads or cores()
     return run_tasks(place.x.size, budgets, work, threads, progress)
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -67,12 +67,14 @@ def walk_task(
     marks: Any,
     sums: Any,
     counts: Any,
+    exits: Any,
 ) -> None:
     """Walk from every point, marks[-1] times, beginning with walk number first_walk.
 
     registers: float32 rows of lanes, as many as the largest program needs. pixels: the number that keys each point.
     marks: increasing numbers of walks. sums[point, mark]: sum and sum of squares over that many walks.
-    counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name.
+    counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name. exits: float32 [4, walk] for where every walk
+    ended, x and y, with its weight and its share; or without columns.
     """
     walks = marks[-1]
     total = x0.size * walks
@@ -132,6 +134,11 @@ def walk_task(
             score_lanes(tables, done, distances, registers, scores)
             for i in range(min(LANES, waiting)):
                 values[done_item[i]] = scores[i]
+            if exits.shape[1] > 0:
+                for i in range(min(LANES, waiting)):
+                    end = exits[:, done_item[i]]
+                    end[0], end[1] = registers[0, i], registers[1, i]
+                    end[2], end[3] = done[WEIGHT, i], done[SHARE, i]
             for i in range(LANES, waiting):
                 done[:, i - LANES] = done[:, i]
                 done_item[i - LANES] = done_item[i]

@@ -81,13 +81,17 @@ def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
     return Plan(problem.name, family, problem, problem.source)
 
 
+def can_walk(problem: Problem) -> bool:
+    """Whether walks can solve it: a Helmholtz problem only while k² is below half the first eigenvalue."""
+    return problem.operator()[0] <= 0 or problem.operator()[0] < HELMHOLTZ_LIMIT * first_eigenvalue(problem.domain)
+
+
 def _check_helmholtz(problem: Problem, k: float) -> None:
-    eigenvalue = first_eigenvalue(problem.domain)
-    if k * k >= HELMHOLTZ_LIMIT * eigenvalue:
+    if not can_walk(problem):
         raise InputError(
             f"walks cannot solve this Helmholtz problem: k² = {k * k:.4g} is not below half of the domain's first "
-            f"Dirichlet eigenvalue λ₁ = {eigenvalue:.4g}, so their variance is too large or infinite; use a solver "
-            "that does not walk (finite differences, or boundary least squares)"
+            f"Dirichlet eigenvalue λ₁ = {first_eigenvalue(problem.domain):.4g}, so their variance is too large or "
+            "infinite; mc2.solve does it without walks, by boundary least squares"
         )
 
 

@@ -1,0 +1,145 @@
+"""`Corrector`: from a noisy estimate to a solution."""
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.correction.field import Field, lifted
+from mc2.correction.physics import correct_by_physics
+from mc2.correction.projection import Projection
+from mc2.correction.solution import Solution
+from mc2.errors import InputError, unknown
+from mc2.problems import Problem
+from mc2.walks import Estimate
+from mc2.walks.engine import Options, walk
+
+Array = NDArray[np.float64]
+
+
+class Corrector(ABC):
+    """Makes a solution from an estimate on a grid, without looking at the boundary data."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
+        """The corrected estimate. problem: what was walked."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """The answer of walks alone: anywhere else than on the grid, it walks again."""
+
+    problem: Problem
+    estimate: Estimate
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self._at(x, y).mean
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        grid = self.estimate.grid
+        if grid is not None and x.size == self.estimate.mask.sum():
+            return self.estimate.standard_error[self.estimate.mask]
+        return self._at(x, y).standard_error
+
+    def _at(self, x: Array, y: Array) -> Estimate:
+        return walk(self.problem, [self.estimate.walks], _options(self.estimate), points=np.stack([x, y], axis=1))[0]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The answer of a fit."""
+
+    field: Field
+    fit: Projection
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self.field(x, y)
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        return self.fit.standard_error(x, y)
+
+
+@final
+class NoCorrector(Corrector):
+    """The walks' mean as it is."""
+
+    name = "none"
+
+    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
+        return _solution(self, estimate, problem, estimate.mean, Walked(problem, estimate), lifted(problem), 0.0)
+
+
+@final
+class PhysicsCorrector(Corrector):
+    """Lift and Trefftz projection: see `mc2.correction.physics`."""
+
+    name = "physics"
+
+    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
+        if estimate.walks < 2:
+            raise InputError("the corrector 'physics' needs two or more walks per pixel, to know their variance")
+        assert estimate.grid is not None
+        start = time.perf_counter()
+        made = correct_by_physics(
+            estimate.mean, estimate.variance, estimate.mask, estimate.grid, problem.domain, problem.operator(),
+            problem.source,
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+        answer = Fitted(made.field, made.fit) if made.kept else Walked(problem, estimate)
+        field = made.field if made.kept else lifted(problem)
+        return _solution(self, estimate, problem, made.values, answer, field, seconds)
+
+
+CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (NoCorrector(), PhysicsCorrector())}
+
+
+def find_corrector(name: str) -> Corrector:
+    """The corrector of a name."""
+    if name not in CORRECTORS:
+        raise unknown("corrector", name, ["rounds", *CORRECTORS])
+    return CORRECTORS[name]
+
+
+def _solution(
+    corrector: Corrector,
+    estimate: Estimate,
+    problem: Problem,
+    values: Array,
+    answer: Walked | Fitted,
+    field: Field,
+    seconds: float,
+) -> Solution:
+    if estimate.grid is None:
+        raise InputError("only an estimate on a grid can be corrected")
+    return Solution(
+        problem=problem,
+        grid=estimate.grid,
+        mask=estimate.mask,
+        values=values,
+        method=corrector.name,
+        history=(),
+        walks=estimate.walks * int(estimate.mask.sum()),
+        seconds=estimate.record.seconds + seconds,
+        answer=answer,
+        fitted=field,
+        options=_options(estimate),
+    )
+
+
+def _options(estimate: Estimate) -> Options:
+    """How the estimate was walked; queries at points are too small for another device."""
+    record = estimate.record
+    return Options(
+        seed=record.seed,
+        epsilon=record.epsilon,
+        max_steps=record.max_steps,
+        sampling=record.sampling,
+        stratify=record.stratified,
+        estimator="reduced" if record.estimator == "reduced" else "standard",
+        device="cpu",
+    )

@@ -1,0 +1,188 @@
+"""Rounds: walk what is left over, fit it, subtract it, again (sequential control variates: Gobet and Maire, 2004).
+
+A fitted field satisfies Lu = f exactly, so what it leaves over is again a homogeneous problem, with smaller data g − u:
+its walks have smaller noise, by as much as the fit was good, and the error falls by a constant factor a round. Every
+round is guarded: the same walks are scored again with the new field, and it is kept only if they then spread less.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.correction.basis import make_basis
+from mc2.correction.boundary import fit_boundary
+from mc2.correction.field import Field, lifted, residual, worth
+from mc2.correction.projection import Profile, Projection, Sites, project, smooth_variance
+from mc2.geometry import Domain, Grid
+from mc2.problems import Problem
+from mc2.walks.engine import Options
+from mc2.walks.exits import Exits, find_exits
+
+Array = NDArray[np.float64]
+POINTS = 4096
+"""Points that are fitted, spread evenly over the whole domain: 30 or more for each function."""
+HELPED = 0.9
+"""A round is kept if the spread of the walks falls at least to this part."""
+SLOW = 0.5
+"""A round that lowers it to no less than this part tells that the basis is about to fail."""
+ROUNDING = 1e-15
+"""Of the largest boundary value, which no error bar is below."""
+JUDGED = 1024
+"""Points at which error bars are computed to tell how large they are."""
+CONTRADICTED = 2.5
+"""Times its claimed square and its own uncertainty that the error seen by walks must be, to be believed instead."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One step of a solution.
+
+    kind: `walks` for a fit of walks, `boundary` for boundary least squares, `pixels` for walks that are averaged at
+    every pixel. points, walks: how many, and how many from each. before, after: root mean square of what these walks
+    are worth, without and with what the step added. functions: fitted. error: the standard error that it leaves, root
+    mean square over the points. kept: whether it helped.
+    """
+
+    kind: str
+    points: int
+    walks: int
+    before: float
+    after: float
+    functions: int
+    error: float
+    kept: bool
+    seconds: float
+
+
+class Rounds:
+    """A field that gets better round by round.
+
+    points: how many are fitted. options: of the walks.
+    """
+
+    def __init__(self, problem: Problem, options: Options, grid: Grid | None = None, points: int = POINTS) -> None:
+        self.problem, self.options = problem, options
+        self.field: Field = lifted(problem, grid)
+        self.fit: Projection | None = None
+        self.doubt: Profile | None = None
+        self.history: list[Round] = []
+        self.helped, self.slow = True, False
+        where, self.mask = cover(problem.domain, points)
+        self.distance = problem.domain.distance(*where.points())
+        # walks start where float32 can
+        x, y = (c[self.mask].astype(np.float32).astype(float) for c in where.points())
+        self.points = np.stack([x, y], axis=1)
+        edge = problem.domain.sample_boundary(256).T
+        self.rounding = ROUNDING * float(np.abs([problem.boundary(*edge), self.field(*edge)]).max())
+        self.sites = Sites(x, y, problem.laplacian is not None)
+        operator = problem.operator()
+        self.bases = [partial(make_basis, problem.domain, operator, hole_degree=-1)]
+        if problem.domain.holes():
+            self.bases = [partial(make_basis, problem.domain, operator)]
+
+    @property
+    def walks(self) -> int:
+        """Walks in all."""
+        return sum(step.points * step.walks for step in self.history)
+
+    @property
+    def error(self) -> float:
+        """Root mean square of the standard error."""
+        return self.history[-1].error if self.history else np.inf
+
+    def walk(self, walks: int) -> None:
+        """A round with fresh walks, two or more from every point."""
+        start = time.perf_counter()
+        exits = self._exits(walks)
+        before = residual(self.problem, self.field, exits)
+        values, variances = [before.mean(1)], [self._variance(before)]
+        if self.problem.laplacian is not None:
+            rest = self.problem.laplacian(exits.x, exits.y) - self.field.laplacian(exits.x, exits.y)
+            values.append(rest.mean(1))
+            variances.append(self._variance(rest))
+        fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases)
+        added = Field(None, ((fit.basis, fit.coefficients),))
+        after = before - worth(self.problem, added, exits)
+        self.helped = rms(after) < HELPED * rms(before)
+        if self.helped:
+            self.field, self.fit = self.field.plus(fit.basis, fit.coefficients), fit
+        self._note("walks", walks, before, after, fit.columns, start)
+
+    def fit_boundary(self, walks: int) -> None:
+        """Boundary least squares instead of what there is, if fresh walks say that it is better."""
+        start = time.perf_counter()
+        exits = self._exits(walks)
+        before = residual(self.problem, self.field, exits)
+        found = fit_boundary(self.problem)
+        after = residual(self.problem, found.field, exits)
+        self.helped = rms(after) < HELPED * rms(before)
+        if self.helped:
+            self.field, self.fit = found.field, None
+        self._note("boundary", walks, before, after, len(found.basis.levels), start)
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        """Of the field at points: what the last fit says, and more where walks contradict it."""
+        square = np.full(x.size, self.rounding**2)
+        if self.fit:
+            square += self.fit.standard_error(x, y) ** 2
+        if self.doubt:
+            square += self.doubt(np.abs(self.problem.domain.distance(x, y)))
+        return np.sqrt(square)
+
+    def _exits(self, walks: int) -> Exits:
+        return find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
+
+    def _variance(self, worth: Array) -> Array:
+        """Of the mean over the walks from each point, smooth."""
+        field = np.zeros(self.mask.shape)
+        field[self.mask] = worth.var(1, ddof=1) / worth.shape[1]
+        return smooth_variance(field, self.mask, self.distance)[self.mask]
+
+    def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:
+        """Judge what the step has left over, and write it down."""
+        self.slow = rms(after) > SLOW * rms(before)
+        few = slice(None, None, max(1, len(self.points) // JUDGED))
+        x, y = self.points[few].T
+        self.doubt = None
+        claimed = rms(self.standard_error(x, y))
+        self.doubt = self._doubt(after if self.helped else before, claimed)
+        error = claimed if self.doubt is None else rms(self.standard_error(x, y))
+        seconds = time.perf_counter() - start
+        self.history.append(
+            Round(kind, len(self.points), walks, rms(before), rms(after), functions, error, self.helped, seconds)
+        )
+
+    def _doubt(self, left: Array, claimed: float) -> Profile | None:
+        """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
+
+        The error is larger when the basis cannot fit what is left, and nothing is claimed when a step was of no help.
+        It is then taken to be spread over the domain as the variance of the walks is.
+        """
+        mean, variance = left.mean(1), left.var(1, ddof=1) / left.shape[1]
+        excess = mean**2 - variance
+        seen, noise = float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
+        if self.fit is not None and self.helped and seen <= CONTRADICTED * (claimed**2 + noise):
+            return None
+        share = max(seen, noise) / max(float(variance.mean()), 1e-300)
+        return Profile(self.distance[self.mask], share * variance)
+
+
+def cover(domain: Domain, count: int) -> tuple[Grid, NDArray[np.bool_]]:
+    """A grid over the whole domain with about so many pixels inside, and its mask."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    half, x, y = 0.5 * domain.size, 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
+    size = int(np.sqrt(count))
+    while True:
+        grid = Grid(size, (x - half, x + half, y - half, y + half))
+        mask = domain.mask(grid)
+        inside = int(mask.sum())
+        if inside >= 0.9 * count or size > 4096:
+            return grid, mask
+        size = int(size * min(8.0, np.sqrt(count / max(inside, 1)))) + 1
+
+
+def rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))

@@ -1,0 +1,149 @@
+"""`Solution`: a solved problem: values, error bars, how they came about, and what can be done with them."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mc2.compute.compile import as_points
+from mc2.correction.field import Field
+from mc2.correction.rounds import Round
+from mc2.errors import InputError
+from mc2.files import check_target, replacing
+from mc2.geometry import Grid
+from mc2.problems import Problem
+from mc2.walks.engine import Options
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mc2.correction.certificate import Certificate
+
+Array = NDArray[np.float64]
+
+
+class Answer(Protocol):
+    """What a solution is made of: it can be asked anywhere in the domain."""
+
+    def values(self, x: Array, y: Array) -> Array: ...
+
+    def standard_error(self, x: Array, y: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of a problem on a grid.
+
+    values: [n, n], row = y, 0 outside the mask. method: how it was obtained, `rounds`, `boundary` (least squares on the
+    boundary, without walks), `physics` or `none` (the walks' mean). history: step by step. walks: in all, not per
+    pixel. converged: whether the tolerance that was asked for is met, as far as the error bars tell.
+    """
+
+    problem: Problem
+    grid: Grid
+    mask: NDArray[np.bool_]
+    values: Array
+    method: str
+    history: tuple[Round, ...]
+    walks: int
+    seconds: float
+    answer: Answer = field(repr=False)
+    fitted: Field = field(repr=False)
+    options: Options = field(repr=False)
+    converged: bool = True
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The solution at points inside the domain; x and y broadcast."""
+        px, py, shape = as_points(x, y)
+        outside = np.flatnonzero(self.problem.domain.distance(px, py) < -self.problem.domain.rounding)
+        if outside.size:
+            first = int(outside[0])
+            raise InputError(f"({px[first]:.4g}, {py[first]:.4g}) lies outside the domain, where there is no solution")
+        return self.answer.values(px, py).reshape(shape)[()]
+
+    @cached_property
+    def standard_error(self) -> Array:
+        """Of the values [n, n], 0 outside the mask."""
+        out = np.zeros(self.grid.shape)
+        out[self.mask] = self.answer.standard_error(*(c[self.mask] for c in self.grid.points()))
+        return out
+
+    @property
+    def error(self) -> Array:
+        """The standard error, for short."""
+        return self.standard_error
+
+    def certify(
+        self, walks: int = 64, points: int | ArrayLike = 2048, *, confidence: float = 0.95, seed: int | None = None
+    ) -> "Certificate":
+        """Fresh walks that tell the error of the values, without knowing the exact solution.
+
+        walks: from each of the points. points: how many, at random among the pixels; or an array [count, 2]. seed: of
+        these walks; the next one if not given.
+        """
+        from mc2.correction.certificate import certify
+
+        return certify(self, walks, points, confidence, seed)
+
+    def save(self, path: str | Path) -> None:
+        """Write values, standard_error, mask, bounds and the record: to .npz, or to .nc with xarray."""
+        path = Path(path)
+        check_target(path, ".npz", ".nc")
+        if path.suffix == ".nc":
+            dataset = self.to_xarray()
+            with replacing(path) as temporary:
+                dataset.assign(mask=dataset.mask.astype("int8")).to_netcdf(temporary, engine="scipy")
+            return
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                values=self.values,
+                standard_error=self.standard_error,
+                mask=self.mask,
+                bounds=np.array(self.grid.bounds),
+                record=np.array(json.dumps(self.record())),
+            )
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset with coordinates x and y; NaN outside the domain."""
+        try:
+            import xarray
+        except ImportError:
+            raise InputError("xarray is not installed: pip install xarray, or save to .npz") from None
+        fields = {"values": self.values, "standard_error": self.standard_error}
+        return xarray.Dataset(
+            {name: (("y", "x"), np.where(self.mask, array, np.nan)) for name, array in fields.items()}
+            | {"mask": (("y", "x"), self.mask)},
+            coords={"x": self.grid.x, "y": self.grid.y},
+            attrs={"record": json.dumps(self.record())},
+        )
+
+    def record(self) -> dict[str, Any]:
+        """How it came about, as plain data."""
+        return {
+            "family": self.problem.name,
+            "method": self.method,
+            "walks": self.walks,
+            "seconds": self.seconds,
+            "converged": self.converged,
+            "options": asdict(self.options),
+            "history": [asdict(step) for step in self.history],
+        }
+
+    def plot(self, exact: Any = None, title: str = "") -> "Figure":
+        """The solution and its standard error and, given the exact field, the error, as a matplotlib figure."""
+        from mc2.plotting import panels, show_field
+
+        figure, axes = panels(2 if exact is None else 4, title)
+        extent = self.grid.extent
+        show_field(axes[0], self.values, self.mask, extent, f"solution, {self.walks:,} walks")
+        show_field(axes[1], self.standard_error, self.mask, extent, "standard error", "magma")
+        if exact is not None:
+            show_field(axes[2], exact, self.mask, extent, "exact solution")
+            show_field(axes[3], np.abs(self.values - exact), self.mask, extent, "|error|", "magma")
+        return figure

@@ -1,0 +1,71 @@
+"""Corners: boundary points where the boundary turns, at the vertices of shapes and where outlines cross."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mc2.geometry.domain import Domain, Leaf
+
+SAMPLES = 2048
+"""Points of an outline between which it is asked whether it is part of the boundary."""
+CIRCLE = np.arange(1440) * (2 * np.pi / 1440)
+RADIUS = 1e-4
+"""Of the circle around a boundary point on which its angle is measured, in units of the domain's size."""
+STRAIGHT = 0.03
+"""Turns of fewer radians are no corners."""
+
+
+class Corner(NamedTuple):
+    """center: the point. angle: of the domain there, in radians. outward: direction of the middle of the outside."""
+
+    center: tuple[float, float]
+    angle: float
+    outward: float
+
+
+def find_corners(domain: Domain) -> tuple[Corner, ...]:
+    """All corners of a domain, each once."""
+    found: list[Corner] = []
+    for leaf in domain.leaves():
+        for x, y in np.concatenate([leaf.outline(np.array(leaf.breaks)), _crossings(domain, leaf)]):
+            near = any(np.hypot(x - c.center[0], y - c.center[1]) < 1e-7 * domain.size for c in found)
+            if not near and abs(float(domain.distance(x, y))) <= 1e-9 * domain.size:
+                corner = look_around(domain, float(x), float(y))
+                if corner.angle > 0 and abs(corner.angle - np.pi) > STRAIGHT:
+                    found.append(corner)
+    return tuple(found)
+
+
+def look_around(domain: Domain, x: float, y: float) -> Corner:
+    """How a boundary point sees the domain: the angle inside, and the middle of the largest arc outside."""
+    reach = RADIUS * domain.size
+    inside = domain.distance(x + reach * np.cos(CIRCLE), y + reach * np.sin(CIRCLE)) > 0
+    if inside.all() or not inside.any():
+        return Corner((x, y), 2 * np.pi * float(inside.mean()), 0.0)
+    first = int(np.flatnonzero(inside)[0])
+    turned = np.roll(inside, -first)  # begins inside, so no arc outside is cut in two
+    edges = np.flatnonzero(np.diff(turned.astype(int), append=1))
+    starts, stops = edges[0::2] + 1, edges[1::2] + 1
+    longest = int(np.argmax(stops - starts))
+    middle = first + 0.5 * (starts[longest] + stops[longest] - 1)
+    return Corner((x, y), 2 * np.pi * float(inside.mean()), float(middle * CIRCLE[1]))
+
+
+def _crossings(domain: Domain, leaf: Leaf) -> np.ndarray:
+    """Points [n, 2] of a leaf's outline where it begins or ceases to be the domain's boundary."""
+
+    def part(t: np.ndarray) -> np.ndarray:
+        return np.abs(domain.distance(*leaf.outline(t % 1.0).T)) <= domain.rounding
+
+    t = (np.arange(SAMPLES) + 0.5) / SAMPLES
+    on = part(t)
+    change = np.flatnonzero(on != np.roll(on, -1))
+    low, high = t[change], t[change] + 1 / SAMPLES
+    for _ in range(45):
+        middle = 0.5 * (low + high)
+        same = part(middle) == on[change]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return leaf.outline(0.5 * (low + high) % 1.0)

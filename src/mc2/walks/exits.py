@@ -1,0 +1,65 @@
+"""Where walks leave the domain: all that the homogeneous equation needs to know of them.
+
+Without a source, a walk is worth weight × g − share × h at the boundary point where it ends. With the points at hand, g
+and h can be anything that is known on the boundary, in full precision, such as what a fit has left over.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.geometry.projection import foot
+from mc2.problems import Problem
+from mc2.walks.engine import Options, Place, cores, rule_values
+from mc2.walks.plan import make_plan
+from mc2.walks.tasks import Progress, Task, run_tasks
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Exits:
+    """x, y: boundary points [point, walk]. weight, share: what g and −h there are multiplied by (1 and 0, but for
+    Yukawa, Helmholtz and biharmonic problems). steps: taken in all. truncated: walks that ran out of steps."""
+
+    x: Array
+    y: Array
+    weight: Array
+    share: Array
+    steps: int
+    truncated: int
+
+
+def find_exits(
+    problem: Problem, points: Array, walks: int, options: Options, instance: int = 0, progress: Progress | None = None
+) -> Exits:
+    """Walk from points [count, 2], which must lie inside the domain, and return where the walks end. CPU only."""
+    from mc2.compute.compile import LANES
+    from mc2.problems.kernels import SCRATCH
+    from mc2.walks.kernels import walk_task
+    from mc2.walks.lane_kernels import Rules, Tables
+    from mc2.walks.random_kernels import make_key
+
+    place = Place.make(problem, None, points, 0)
+    plan = replace(make_plan(problem), source=None)
+    none = np.zeros((0, 5), np.int32), np.zeros(1, np.float32)
+    domain = problem.domain.program
+    tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
+    rules, key = Rules(*rule_values(plan, options)), make_key(options.seed, instance)
+    found = np.empty((4, place.x.size, walks), np.float32)
+
+    def work(task: Task, sums: Array) -> NDArray[np.int64]:
+        part, count = slice(task.start, task.stop), int(task.marks[-1])
+        own, counts = np.empty((4, (task.stop - task.start) * count), np.float32), np.zeros(3, np.int64)
+        walk_task(
+            tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), place.x[part], place.y[part],
+            place.keys[part], task.first_walk, task.marks, sums, counts, own,
+        )  # fmt: skip
+        found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
+        return counts
+
+    _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress)
+    x, y, weight, share = found.astype(float)
+    on = foot(problem.domain, (x + 1j * y).ravel()).reshape(x.shape)  # from float32 to full precision
+    return Exits(on.real, on.imag, weight, share, int(counts[0]), int(counts[1]))
