@@ -9,8 +9,11 @@ Results are in docs/results, written by the commands that the text names.
 import json
 import re
 import sys
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+
+import numpy as np
 
 from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.paper import paper_psnr
@@ -214,6 +217,39 @@ def curve():
     return table(("walks per pixel; PSNR, dB (paper)", *PLACES), rows)
 
 
+def rounds():
+    rows = []
+    for walks in (8, 16, 24):
+        found = result(f"rounds_{walks}")
+        per_family = {family: [] for family in PLACES[:-1]}
+        for row in found["instances"]:
+            per_family[row["family"]].append(row["psnr"])
+        scores = (f"{np.median(own):.1f} ({np.quantile(own, 0.05):.1f})" for own in per_family.values())
+        rows.append((walks, *scores, f"{found['overall']['seconds']['median']:.3f}"))
+    return table(("walks; PSNR, dB, median (5th percentile)", *PLACES[:-1], "seconds, median"), rows)
+
+
+def validated(part):
+    """A part of what `python -m validation.solve` found."""
+    rows = result("solve")[part]["table"]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return table(names, [[shown(row.get(name)) for name in names] for row in rows])
+
+
+def shown(value):
+    if isinstance(value, float):
+        return f"{value:.3f}" if 1e-2 <= abs(value) < 10 else f"{value:.1f}" if 10 <= abs(value) < 1e3 else f"{value:.1e}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+
+
+def speed():
+    found = result("solve_speed")
+    rows = []
+    for part, own in found.items():
+        rows += [(part, name.replace("_", " "), shown(value)) for name, value in own.items()]
+    return table(("", "measured", "value"), rows)
+
+
 BLOCKS = {
     "manifest": manifest,
     "domains": domains,
@@ -229,6 +265,9 @@ BLOCKS = {
     "plain denoisers": plain_denoisers,
     "bias": bias,
     "curve": curve,
+    "rounds": rounds,
+    **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
+    "speed": speed,
 }
 
 

@@ -75,3 +75,35 @@ def test_one_in_the_others(tree):
 def test_an_empty_domain_has_no_holes():
     assert (Disk() - Disk()).holes() == ()
     assert (Disk() & Disk(center=(3, 0))).holes() == ()
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Disk() & Rectangle(1.5, 0.5),
+        Disk() & Square(0.8) & Triangle(1.5),
+        Disk() & Polygon(OUTER),
+        Disk() & Disk(center=(0.5, 0.0)) & Ellipse(2.0, 0.3),
+    ],
+    ids=repr,
+)
+def test_an_intersection_of_parts_without_holes_has_none(domain):
+    assert domain.holes() == ()
+
+
+@pytest.mark.parametrize(
+    ("domain", "count"),
+    [
+        (Annulus(0.3, 1.0) & Square(0.9), 1),
+        (Square(0.9) & Annulus(0.3, 1.0), 1),
+        (Annulus(0.3, 1.0) & Annulus(0.1, 0.8, center=(0.1, 0.0)), 1),
+        (Polygon(OUTER, holes=[[(1, 1), (2, 1), (1, 2)]]) & Disk(3.9, center=(2.0, 2.0)), 1),
+        (Square() & (Disk() - Disk(0.2)), 1),
+        (Square() & FRAME, 1),
+        (Annulus(0.3, 1.0) & Rectangle(1.0, 0.2, center=(0.0, 0.5)), 0),
+        (Polygon(OUTER, holes=[[(1, 1), (2, 1), (1, 2)]]), 1),
+    ],
+    ids=repr,
+)
+def test_an_intersection_keeps_the_holes_of_its_parts(domain, count):
+    assert len(domain.holes()) == count

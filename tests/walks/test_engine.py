@@ -147,7 +147,7 @@ def test_compiled_python_functions():
 
 
 def test_helmholtz_above_half_the_eigenvalue_is_refused():
-    with pytest.raises(InputError, match=r"k² = 4 .* λ₁ = 5.78.*use a solver that does not walk"):
+    with pytest.raises(InputError, match=r"k² = 4 .* λ₁ = 5.78.*mc2.solve does it without walks"):
         estimate(mc2.Helmholtz(Disk(), exact=U, k=2.0), device="cpu")
 
 

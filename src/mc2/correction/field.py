@@ -59,7 +59,7 @@ def lifted(problem: Problem, grid: Grid | None = None) -> Field:
     """The field to start from: the lift of the problem's source."""
     if problem.source is None:
         return Field()
-    return Field(make_lift(problem.source, problem.domain, problem.operator(), grid))
+    return Field(make_lift(problem.source, problem.domain.bounds, problem.operator(), grid))
 
 
 def worth(problem: Problem, field: Field, exits: Exits) -> Array:

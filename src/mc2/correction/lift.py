@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
 from mc2.correction.lift_kernels import interpolate
-from mc2.geometry import Domain, Grid
+from mc2.geometry import Grid
+from mc2.geometry.domain import Bounds
 from mc2.problems import Function
 
 Array = NDArray[np.float64]
@@ -71,7 +72,7 @@ class Lift:
 
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
-        square = _square(self.size, self.side)
+        square = square_frequencies(self.size, self.side)
         return Lift(-square * self.spectrum, self.size, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
 
     @cached_property
@@ -113,14 +114,15 @@ class Lift:
         return self.mean * (square / 4 if self.operator[1] else square**2 / 64)
 
 
-def make_lift(source: Function, domain: Domain, operator: Operator, grid: Grid | None = None) -> Lift:
-    """The lift of a source that is known as a function around the domain. operator: L as coefficients of u, Δu, Δ²u.
+def make_lift(source: Function, bounds: Bounds, operator: Operator, grid: Grid | None = None) -> Lift:
+    """The lift of a source that is known as a function in a box and around it.
 
+    bounds: (xmin, xmax, ymin, ymax) of the box, where Lw = f will hold. operator: L as coefficients of u, Δu, Δ²u.
     grid: where it will be wanted; the lattice then has its pixels among its points, if it can.
     """
-    xmin, xmax, ymin, ymax = domain.bounds
+    xmin, xmax, ymin, ymax = bounds
     centre = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
-    half = 0.5 * domain.size
+    half = 0.5 * max(xmax - xmin, ymax - ymin)
     start = 2 * half * (1 + 2 * MARGIN)
     step, aligned = _step(start, grid)
     while True:
@@ -159,7 +161,7 @@ def _transform(
 
     x, y = (low + step * np.arange(size) for low in corner)
     window_x, window_y = (
-        _window(t - middle, half, 0.5 * size * step - step) for t, middle in zip((x, y), centre, strict=True)
+        window(t - middle, half, 0.5 * size * step - step) for t, middle in zip((x, y), centre, strict=True)
     )
     seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
     values = np.zeros((size, size))
@@ -169,7 +171,7 @@ def _transform(
     return np.asarray(rfft2(values))
 
 
-def _window(t: NDArray[Any], half: float, outer: float) -> Array:
+def window(t: NDArray[Any], half: float, outer: float) -> Array:
     """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between."""
     from scipy.special import erfc
 
@@ -185,7 +187,7 @@ def _tail(transform: NDArray[np.complex128]) -> float:
     return float(outer / max(size.max(), 1e-300))
 
 
-def _square(size: int, side: float) -> Array:
+def square_frequencies(size: int, side: float) -> Array:
     """|ξ|² of the modes of real functions on a periodic square [n, n//2 + 1]."""
     frequencies = 2 * np.pi / side * size * np.fft.fftfreq(size)
     return np.asarray(frequencies[: size // 2 + 1] ** 2 + frequencies[:, None] ** 2)
@@ -206,7 +208,7 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
         size = 2 * next_fast_len((size + 1) // 2, real=True)
         if operator[0] <= 0:
             return size, size * step
-        gap = float(np.abs(_symbol(_square(size, size * step), operator)).min())
+        gap = float(np.abs(_symbol(square_frequencies(size, size * step), operator)).min())
         if gap > CLEAR:
             return size, size * step
         best = max(best, (gap, size))
@@ -217,7 +219,7 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
 def _solve(
     transform: NDArray[np.complex128], size: int, side: float, corner: tuple[float, float], operator: Operator
 ) -> Lift:
-    symbol = _symbol(_square(size, side), operator)
+    symbol = _symbol(square_frequencies(size, side), operator)
     mean = 0.0
     if operator[0] == 0:
         mean = float(transform[0, 0].real) / size**2

@@ -14,7 +14,7 @@ from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
 from mc2.correction.field import Field
 from mc2.correction.lift import make_lift
-from mc2.correction.projection import Projection, Sites, project, smooth_variance
+from mc2.correction.projection import DEGREES, Projection, Sites, project, smooth_variance
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
@@ -48,14 +48,16 @@ def correct_by_physics(
 
     mean, variance: of the walks and of that mean, finite inside the mask. operator: L as coefficients of u, Δu, Δ²u.
     """
-    field = Field() if source is None else Field(make_lift(source, domain, operator, grid))
+    field = Field() if source is None else Field(make_lift(source, domain.bounds, operator, grid))
     x, y = (c[mask] for c in grid.points())
     spread = smooth_variance(variance, mask, domain.distance(*grid.points()))[mask]
     rest = mean[mask] if field.lift is None else mean[mask] - field.lift.on_grid(grid)[mask]
     bases = [partial(make_basis, domain, operator, hole_degree=-1)]
     if domain.holes():
         bases.append(partial(make_basis, domain, operator))
-    fit = project(rest, spread, Sites(x, y), bases)
+    # with twice the functions, half the degree does
+    degrees = [degree // 2 for degree in DEGREES] if operator[2] else DEGREES
+    fit = project(rest, spread, Sites(x, y), bases, degrees)
     field = field.plus(fit.basis, fit.coefficients)
     kept = fit.misfit < MAX_MISFIT
     values = field.on_grid(grid, mask) if kept else np.where(mask, mean, 0.0)

@@ -326,6 +326,22 @@ def take_fields(
 
 
 @quietly()
+def take_distances(packed: Packed, grid: Grid) -> Any:
+    """Signed distances [problem, n, n] of the pixels of a grid."""
+    from numba import cuda
+
+    from mc2.walks.cuda_kernels import measure
+
+    x, y, _ = grid_points(grid)
+    shape = (packed.count, x.size)
+    found, mask = cuda.device_array(shape, np.float32), cuda.device_array(shape, np.uint8)
+    counts = cuda.device_array((packed.count, 3), np.int64)
+    code, constants, programs = packed.arrays[0], packed.arrays[1], packed.arrays[5]
+    measure[(-(-x.size // BLOCK), packed.count), BLOCK](code, constants, programs, x, y, found, mask, counts)
+    return found.reshape((packed.count, *grid.shape))
+
+
+@quietly()
 def take_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None) -> tuple[Any, Any]:
     """The exact solution and the source [problem, n, n] of uploaded problems that are tables of atoms."""
     from numba import cuda

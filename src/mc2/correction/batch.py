@@ -1,0 +1,300 @@
+"""Correction by physics of many estimates at once on an NVIDIA GPU: what `correct_by_physics` does, in batches.
+
+Everything stays on the device: f on a lattice around the grid, its lift by Fourier transforms, variances made smooth,
+products of basis functions, their Cholesky factors, the averaged fit. To be fast it is simpler in three places: one
+degree for all, no terms around holes, and a lift that holds on the grid's square only, not on what a domain has beyond.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mc2.correction.basis import make_basis
+from mc2.correction.projection import DEPENDENT, PRICE, SMOOTHING
+from mc2.errors import InputError
+from mc2.geometry import Disk, Grid
+from mc2.problems import Problem
+
+if TYPE_CHECKING:
+    import torch
+
+    from mc2.walks.cuda import Packed
+
+DEGREE = 24
+"""Of the bases; half of it where they are doubled."""
+MARGIN = 0.25
+"""Of the lattice beyond the grid, in units of the grid's side."""
+BINS = 16
+"""Of the distance to the boundary."""
+CLEAR = 0.1
+"""Smallest |k² − |ξ|²| that is accepted."""
+PIECES = 16
+"""Into which points are split when products are summed, so that the whole device has work."""
+NEAREST = 2e-3
+"""Distance to the boundary, in units of the grid's side, below which variances have no profile of their own."""
+
+
+def correct_batch(
+    problems: Sequence[Problem],
+    walks: int = 8,
+    *,
+    instances: Sequence[int] | None = None,
+    corrector: "BatchCorrector | None" = None,
+    **options: Any,
+) -> "torch.Tensor":
+    """Walk many problems with known solutions, as PDEZoo's are, and correct their estimates: fields [problem, n, n].
+
+    walks: per pixel. instances: what keys their random numbers; 0, 1, 2, … if not given. corrector: made beforehand,
+    for a grid of its own or to save what it keeps. options: those of `mc2.estimate`.
+    """
+    from mc2.walks.batch import plan_for_batch
+    from mc2.walks.cuda import pack, take_distances, take_fields, unavailable
+    from mc2.walks.engine import Options
+
+    if unavailable():
+        raise InputError(f"batches are corrected on a GPU: {unavailable()}; mc2.solve works without one")
+    chosen, corrector = Options(**options), corrector or BatchCorrector()
+    plans = [plan_for_batch(problem, chosen) for problem in problems]
+    packed = pack(plans, list(instances or range(len(problems))), chosen).upload()
+    if not packed.exact:
+        raise InputError("only problems that are sums of atoms are corrected in batches, as those of PDEZoo are")
+    mean, variance, mask, _ = take_fields(packed, corrector.grid, [walks], chosen)
+    known = corrector.prepare(problems)  # while the device walks
+    distance = take_distances(packed, corrector.grid)
+    return corrector.correct(known, packed, mean, variance, mask, distance)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of problems before they are walked, on the device.
+
+    count: of problems. lifts: for every lattice in use, which problems it is for, and their operators. rules: for the
+    kernel. levels: of every column (−1: not there).
+    """
+
+    count: int
+    lifts: dict[int, tuple[Any, Any]]
+    rules: Any
+    levels: Any
+
+
+class BatchCorrector:
+    """Corrects estimates on one grid. It keeps what does not depend on the problems.
+
+    device: a CUDA device, as torch names it.
+    """
+
+    def __init__(self, grid: Grid | None = None, device: str = "cuda") -> None:
+        import torch
+
+        self.grid, self.device = grid or Grid(), torch.device(device)
+        if self.grid.size**2 % PIECES:
+            raise InputError(f"batches are corrected on grids whose side is a multiple of 4, not of {self.grid.size}")
+        if self.device.type != "cuda":
+            raise InputError("batches are corrected on a GPU: use mc2.solve(..., corrector='physics') on the CPU")
+        step, size = self.grid.spacing[0], self.grid.size
+        pad = int(np.ceil(MARGIN * size))
+        low_x, low_y = self.grid.bounds[0] - pad * step, self.grid.bounds[2] - pad * step
+        self.lattices = {}
+        for extra in (0, 8, 24):  # another size where a Helmholtz operator has a mode near zero
+            count = size + 2 * pad + 2 * extra
+            shift = extra * step
+            bounds = (low_x - shift, low_x - shift + count * step, low_y - shift, low_y - shift + count * step)
+            self.lattices[count] = Grid(count, bounds)
+        self.side = self.grid.bounds[1] - self.grid.bounds[0]
+        self.centre = self.grid.bounds[0] + 0.5 * self.side, self.grid.bounds[2] + 0.5 * self.side
+        self.x, self.y = (self._put(c.ravel()) for c in self.grid.points())
+        square = (self.x - self.centre[0]) ** 2 + (self.y - self.centre[1]) ** 2
+        self.radii = square.float().reshape(size, size)
+        self._kept: dict[int, tuple[Any, Any]] = {}
+
+    def prepare(self, problems: Sequence[Problem]) -> Known:
+        """Everything that the host has to do for some problems."""
+        operators = np.array([problem.operator() for problem in problems], np.float32)
+        sizes = np.array([0 if problem.source is None else self._size(problem.operator()[0]) for problem in problems])
+        lifts = {}
+        for size in sorted(set(sizes.tolist()) - {0}):
+            numbers = np.flatnonzero(sizes == size)
+            lifts[size] = self._put(numbers), self._put(operators[numbers])
+        rules, levels = _bases(problems)
+        return Known(len(problems), lifts, self._put(rules), self._put(levels))
+
+    def correct(
+        self, problems: Known, packed: "Packed", mean: Any, variance: Any, mask: Any, distance: Any
+    ) -> "torch.Tensor":
+        """Corrected fields [problem, n, n], 0 outside the masks.
+
+        packed: the problems, uploaded. mean, variance, mask: [problem, n, n] device arrays of their estimates.
+        distance: to the boundary, likewise.
+        """
+        import torch
+
+        n = self.grid.size
+        mean, variance, mask, distance = (
+            torch.as_tensor(array, device=self.device).reshape(problems.count, n * n)
+            for array in (mean, variance, mask, distance)
+        )
+        inside = mask != 0
+        lifted = self._lift(problems, packed)
+        deviation = self._deviation(variance, inside, distance)
+        fitted = self._fit(problems, deviation, (mean - lifted) / deviation)
+        return torch.where(inside, fitted * deviation + lifted, 0.0).reshape(problems.count, n, n)
+
+    def _put(self, array: Any) -> "torch.Tensor":
+        import torch
+
+        return torch.tensor(array, device=self.device)
+
+    def _lift(self, problems: Known, packed: "Packed") -> "torch.Tensor":
+        """A particular solution at the pixels [problem, pixel]; see `mc2.correction.lift`."""
+        import torch
+
+        n = self.grid.size
+        out = torch.zeros((problems.count, n * n), device=self.device)
+        for size, (chosen, operators) in problems.lifts.items():
+            window, square = self._fixed(size)
+            transform = torch.fft.rfft2(self._sources(packed, self.lattices[size])[chosen] * window)
+            c0, c1, c2 = operators.T[:, :, None, None]
+            symbol = c0 - c1 * square + c2 * square**2
+            average = torch.where(c0 == 0, transform[:, :1, :1].real / size**2, 0.0)
+            symbol[:, :1, :1] = torch.where(c0 == 0, torch.inf, symbol[:, :1, :1])
+            first = (size - n) // 2
+            field = torch.fft.irfft2(transform / symbol, (size, size))[:, first : first + n, first : first + n]
+            field = field + average * torch.where(c1 != 0, self.radii / 4, self.radii**2 / 64)
+            out[chosen] = field.reshape(len(chosen), -1)
+        return out
+
+    def _size(self, shift: float) -> int:
+        """The first lattice on which no mode of the operator is near zero, or the best one. shift: its constant."""
+        gaps = {}
+        for size, lattice in self.lattices.items():
+            base = 2 * np.pi / (lattice.bounds[1] - lattice.bounds[0])
+            modes = np.arange(int(np.sqrt(max(shift, 0.0)) / base) + 2) ** 2
+            gaps[size] = float(np.abs(shift - base**2 * (modes[:, None] + modes)).min())
+            if shift <= 0 or gaps[size] > CLEAR:
+                return size
+        return max(gaps, key=lambda size: gaps[size])
+
+    def _fixed(self, size: int) -> tuple["torch.Tensor", "torch.Tensor"]:
+        """The window on a lattice, and |ξ|² of its modes."""
+        from mc2.correction.lift import square_frequencies, window
+
+        if size not in self._kept:
+            lattice = self.lattices[size]
+            side = lattice.bounds[1] - lattice.bounds[0]
+            along = window(lattice.x - self.centre[0], 0.5 * self.side, 0.5 * side)
+            fields = along[:, None] * along, square_frequencies(size, side)
+            self._kept[size] = tuple(self._put(field.astype(np.float32)) for field in fields)  # type: ignore[assignment]
+        return self._kept[size]
+
+    def _sources(self, packed: "Packed", lattice: Grid) -> "torch.Tensor":
+        """f of all problems on a lattice."""
+        import torch
+
+        from mc2.walks.cuda import take_exact
+
+        everywhere = torch.ones((packed.count, lattice.size**2), dtype=torch.uint8, device=self.device)
+        _, source = take_exact(packed, lattice, everywhere)
+        return torch.nan_to_num(torch.as_tensor(source, device=self.device), 0.0, 0.0, 0.0)
+
+    def _deviation(self, variance: Any, inside: Any, distance: Any) -> Any:
+        """Smooth standard deviations, infinite outside; see `smooth_variance`. Bins of the distance are logarithmic."""
+        import torch
+
+        nearest = NEAREST * self.side
+        log = torch.log(torch.clamp(distance, min=nearest)) - np.log(nearest)
+        high = torch.where(inside, log, 0.0).amax(1, keepdim=True) + 1e-6
+        place = torch.clamp(log / high * BINS, 0, BINS - 1).long()
+        weight = inside.float()
+        known = torch.where(inside, variance, 0.0)
+        bins = torch.arange(BINS, device=self.device)[:, None]
+        chosen = (place[:, None, :] == bins).float()  # products with it add up what many threads could not
+        sums = torch.matmul(chosen, torch.stack([weight, known, log * weight], -1)).permute(2, 0, 1)
+        for _ in range(3):  # an empty bin takes what its neighbours have
+            padded = torch.nn.functional.pad(sums, (1, 1))
+            sums = torch.where(sums[0] > 0, sums, padded[:, :, 2:] + padded[:, :, :-2])
+        count = torch.clamp(sums[0], min=1e-6)
+        overall = known.sum(1, keepdim=True) / weight.sum(1, keepdim=True)
+        level, middle = torch.log(sums[1] / count + 1e-12 * overall), sums[2] / count
+        rise, run = (torch.nn.functional.pad(line, (1, 1), mode="replicate") for line in (level, middle))
+        slope = torch.clamp((rise[:, 2:] - rise[:, :-2]) / torch.clamp(run[:, 2:] - run[:, :-2], min=1e-3), 0.0, 2.0)
+        level, middle, slope = (line.gather(1, place) for line in (level, middle, slope))
+        smooth = torch.exp(level + slope * (log - middle))
+        n = self.grid.size
+        rest, weights = _blur(torch.stack([known / smooth, weight]).reshape(2, -1, n, n), n).reshape(2, -1, n * n)
+        found = smooth * rest / torch.clamp(weights, min=1e-6)
+        return torch.where(inside, torch.sqrt(torch.maximum(found, 1e-9 * overall)), torch.inf)
+
+    def _fit(self, problems: Known, deviation: Any, target: Any) -> Any:
+        """The averaged fit in units of the deviation [problem, pixel]; see `project`. The target is a column too."""
+        import torch
+        from numba import cuda
+
+        from mc2.correction.cuda_kernels import fill_whitened
+
+        levels = problems.levels
+        count, points = levels.shape[1], self.x.numel()
+        shape = (problems.count, PIECES, count + 1, points // PIECES)
+        columns = torch.empty(shape, dtype=torch.float64, device=self.device)
+        fill_whitened[(-(-points // 128), problems.count), 128](
+            *(cuda.as_cuda_array(array) for array in (self.x, self.y, problems.rules, deviation, columns))
+        )
+        columns[:, :, count] = torch.nan_to_num(target, 0.0).reshape(problems.count, PIECES, -1)
+        products = torch.matmul(columns, columns.transpose(-1, -2)).sum(1)
+        sizes = torch.sqrt(torch.clamp(torch.diagonal(products, dim1=1, dim2=2), min=1e-290))
+        even = products / (sizes[:, :, None] * sizes[:, None, :])
+        unit = torch.eye(count, dtype=torch.float64, device=self.device)
+        factor, _ = torch.linalg.cholesky_ex(even[:, :count, :count] + 1e-13 * unit)
+        told = torch.diagonal(factor, dim1=1, dim2=2) ** 2 >= DEPENDENT  # false for what is not a number, too
+        known = torch.cumprod((told & (levels >= 0)) * 1, 1) > 0
+        factor = torch.where(known[:, :, None] & known[:, None, :], factor, unit)
+        moments = even[:, :count, count:] * sizes[:, count:, None]
+        found = torch.linalg.solve_triangular(factor, moments, upper=False)[:, :, 0]
+        share = _shares(found, known, levels) * found
+        back = torch.linalg.solve_triangular(factor.transpose(1, 2), share[:, :, None], upper=True)[:, :, 0]
+        weights = torch.cat([back / sizes[:, :count], torch.zeros_like(back[:, :1])], 1)
+        return torch.matmul(weights[:, None, None, :], columns).reshape(problems.count, points).float()
+
+
+def _bases(problems: Sequence[Problem]) -> tuple[Any, Any]:
+    """What the kernel needs to know of every problem's basis, and the level of its columns (−1: not there)."""
+    count = 2 * DEGREE + 2
+    rules, levels = np.zeros((len(problems), 6)), np.full((len(problems), count), -1)
+    patterns = [np.sort(make_basis(Disk(), operator, degree, -1).levels) for operator, degree in _KINDS]
+    for number, problem in enumerate(problems):
+        operator = problem.operator()
+        doubled = int(operator[2] != 0)
+        basis = make_basis(problem.domain, operator, DEGREE, -1)
+        rules[number] = basis.sign, basis.parameter, *basis.center, basis.radius, doubled
+        levels[number, : len(patterns[doubled])] = patterns[doubled]
+    return rules, levels
+
+
+_KINDS = (((0.0, 1.0, 0.0), DEGREE), ((0.0, 0.0, 1.0), DEGREE // 2))
+
+
+def _shares(coefficients: Any, known: Any, levels: Any) -> Any:
+    """The share of every column in the average over levels, by Akaike weights. known: columns that tell something."""
+    import torch
+
+    gain = torch.where(known, coefficients**2 - PRICE, 0.0)
+    last = torch.ones_like(known[:, :1])
+    ends = torch.cat([levels[:, 1:] != levels[:, :-1], last], 1) & known
+    score = 0.5 * torch.cumsum(gain, 1)
+    score = torch.cat([torch.zeros_like(score[:, :1]), torch.where(ends, score, -torch.inf)], 1)
+    weights = torch.softmax(score, 1)
+    reach = torch.flip(torch.cumsum(torch.flip(weights, [1]), 1), [1])[:, 1:]
+    return torch.where(known, reach, 0.0)
+
+
+def _blur(fields: Any, size: int) -> Any:
+    """Two running means each way, with zeros beyond the edge."""
+    from torch.nn.functional import avg_pool2d
+
+    width = max(3, round(SMOOTHING * size)) | 1
+    for _ in range(2):
+        fields = avg_pool2d(fields, (1, width), 1, (0, width // 2))
+        fields = avg_pool2d(fields, (width, 1), 1, (width // 2, 0))
+    return fields

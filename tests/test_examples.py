@@ -1,0 +1,104 @@
+"""The examples, at a small size: as accurate as they should be, and what they print."""
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examples import certificate, channel, corners, resonance, source_on_grid
+
+import mc2
+from mc2.geometry import Grid
+from mc2.zoo.scores import psnr
+
+GRID, WALKS = Grid(64), 16
+FOLDER = Path(__file__).parents[1] / "examples"
+BARS = {
+    "annulus.problem": 70,
+    "l_shape.problem": 50,
+    "jump.problem": 50,
+    "corners.harmonic": 50,
+    "two_holes.problem": 70,
+    "channel.problem": 70,
+    "source_on_grid.problem": 50,
+}
+
+
+def test_every_example_is_here():
+    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate"}
+    assert {file.stem for file in FOLDER.glob("*.py")} == known
+
+
+@pytest.mark.parametrize(("name", "bar"), BARS.items())
+def test_accuracy(name, bar):
+    """In dB; and never below plain walks, as many from every pixel."""
+    module, make = name.split(".")
+    example = importlib.import_module(f"examples.{module}")
+    problem = getattr(example, make)()
+    solution, plain = mc2.solve(problem, WALKS, grid=GRID), mc2.estimate(problem, WALKS, grid=GRID, device="cpu")
+    exact = np.where(solution.mask, example.exact(*GRID.points()), 0.0)
+    found = psnr(solution.values, exact, solution.mask)
+    assert found >= bar
+    assert found > psnr(plain.mean, exact, plain.mask)
+    assert np.sqrt(np.mean(solution.error**2)) < 1e-3 * np.ptp(exact)
+
+
+@pytest.mark.parametrize("make", [corners.problem, channel.bent])
+def test_without_an_exact_solution(make):
+    """The certificate finds hardly any error, and plain walks from the middle of the domain agree."""
+    problem = make()
+    solution = mc2.solve(problem, WALKS, grid=GRID)
+    scale = np.ptp(solution.values[solution.mask])
+    assert solution.certify(walks=16, points=1024).overall.rms.high < 1e-4 * scale
+    points = problem.domain.sample_interior(16, seed=3)
+    plain = mc2.estimate(problem, 20_000, points=points, device="cpu")
+    z = (solution(*points.T) - plain.mean) / plain.standard_error
+    assert np.abs(z).max() < 4
+
+
+def test_a_source_on_pixels_costs_little():
+    """Cubic splines of a 256 × 256 source are off by about 1e-6 of it; a solution is smoother than its source."""
+    values, function = (mc2.solve(make(), WALKS, grid=GRID) for make in (source_on_grid.problem, source_on_grid.known))
+    lost = np.abs(values.values - function.values).max()
+    assert 1e-12 < lost < 1e-6
+
+
+def test_resonance():
+    exact = np.where(resonance.problem().mask(GRID), resonance.exact(*GRID.points()), 0.0)
+    clear = mc2.solve(resonance.problem(), grid=GRID)
+    assert clear.method == "boundary"
+    assert np.abs(clear.values - exact).max() < 1e-10
+    with pytest.warns(UserWarning, match="Dirichlet eigenvalue"):
+        close = mc2.solve(resonance.problem(resonance.RESONANT), grid=GRID)
+    assert 100 * clear.error.max() < close.error.max() < 1e-6
+    assert np.abs(close.values - exact).max() < close.error.max()
+
+
+def test_the_certificate_covers_the_error():
+    problem = certificate.problem()
+    solution = mc2.solve(problem, 4, grid=GRID)
+    truth = np.where(solution.mask, certificate.exact(*GRID.points()), 0.0)
+    error = (truth - solution.values)[solution.mask]
+    found = solution.certify(walks=64, points=2048).overall
+    assert found.rms.low < np.sqrt(np.mean(error**2)) < found.rms.high
+    assert found.mean.low < error.mean() < found.mean.high
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py")))
+def test_main(name, tmp_path, capsys):
+    """Prints at least two accuracies, the first ours, the last that of plain walks; and draws a picture."""
+    picture = tmp_path / "picture.png"
+    importlib.import_module(f"examples.{name}").main(picture)
+    printed = capsys.readouterr().out
+    accuracies = [float(number) for number in re.findall(r"([\d.]+) dB", printed)]
+    assert len(accuracies) >= 2
+    assert "plain walks" in printed
+    assert name == "resonance" or accuracies[-1] < 40 < accuracies[0]
+    assert picture.stat().st_size > 10_000
+
+
+def test_no_picture_unless_told_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    certificate.main()
+    assert not list(tmp_path.iterdir())
