@@ -7,7 +7,7 @@ export MPLBACKEND := Agg
 .PHONY: solve test check format clean
 
 solve: $(VENV)/core
-	$(VENV)/bin/mc2 solve examples/keyhole.toml --walks 64 --out solution.npz --plot solution.png
+	$(VENV)/bin/mc2 solve examples/keyhole.toml --certify 32 --out solution.npz --plot solution.png
 
 test: $(VENV)/dev $(VENV)/browser check
 	$(VENV)/bin/python -m pytest

@@ -238,7 +238,9 @@ def validated(part):
 
 def shown(value):
     if isinstance(value, float):
-        return f"{value:.3f}" if 1e-2 <= abs(value) < 10 else f"{value:.1f}" if 10 <= abs(value) < 1e3 else f"{value:.1e}"
+        return (
+            f"{value:.3f}" if 1e-2 <= abs(value) < 10 else f"{value:.1f}" if 10 <= abs(value) < 1e3 else f"{value:.1e}"
+        )
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
 
 

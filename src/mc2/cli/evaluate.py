@@ -75,7 +75,8 @@ def _present(found: dict[str, Any], written: list[Path], as_json: bool) -> None:
 
 
 def _print_table(console: "Console", found: dict[str, Any]) -> None:
-    given = f" on {found['walks']} walks per pixel" if found["walks"] else ""
+    place = "pixel" if found["setting"] == "correction" else "point"
+    given = f" on {found['walks']} walks per {place}" if found["walks"] else ""
     title = f"{found['method']}{given} ({found['setting']}; {found['split']}, {found['count']} instances)"
     rows = table(title, "family", "PSNR / dB", "paper", "SNR", "MSE", "LPIPS", "rel. L2", "seconds", "= B")
     reduced = found["setting"] == "correction" and "helmholtz" in found["families"]

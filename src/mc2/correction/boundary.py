@@ -47,12 +47,17 @@ STEEP = 8.0
 
 @dataclass(frozen=True)
 class BoundaryFit:
-    """field: the solution. error: root mean square on the boundary. misfit: the same in units of the largest value."""
+    """field: the solution. error: root mean square on the boundary. scale: the largest value that was fitted there."""
 
     field: Field
     basis: Basis
     error: float
-    misfit: float
+    scale: float
+
+    @property
+    def misfit(self) -> float:
+        """The error in units of the largest value."""
+        return self.error / max(self.scale, 1e-300)
 
 
 def fit_boundary(problem: Problem, grid: Grid | None = None) -> BoundaryFit:
@@ -101,7 +106,7 @@ def _fit(problem: Problem, start: Field, basis: Basis, points: Array, weights: A
     rows = np.tile(weights, len(data))
     coefficients = _solve(matrix * rows, target * rows)
     error = float(np.linalg.norm((coefficients @ matrix - target) * rows) / np.linalg.norm(rows))
-    return BoundaryFit(start.plus(basis, coefficients), basis, error, error / max(float(np.abs(target).max()), 1e-300))
+    return BoundaryFit(start.plus(basis, coefficients), basis, error, float(np.abs(target).max()))
 
 
 def _solve(columns: Array, target: Array) -> Array:

@@ -64,12 +64,15 @@ class Certificate:
     walks: int
 
     def __str__(self) -> str:
-        lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
-        for region in (self.overall, *self.regions):
+        rows = [("overall", self.overall)]
+        for region in self.regions:
             xmin, xmax, ymin, ymax = region.bounds
-            where = f"[{xmin:.3g}, {xmax:.3g}] × [{ymin:.3g}, {ymax:.3g}]" if region in self.regions else "overall"
+            rows.append((f"[{xmin:.2f}, {xmax:.2f}] × [{ymin:.2f}, {ymax:.2f}]", region))
+        lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
+        for name, region in rows:
             rms = region.rms
-            lines.append(f"{where:32} {rms.estimate:.3g}  ({rms.low:.3g} … {rms.high:.3g})  {region.points} points")
+            interval = f"({rms.low:.1e} … {rms.high:.1e})"
+            lines.append(f"{name:34} {rms.estimate:.1e} {interval}, {region.points:,} points")
         return "\n".join(lines)
 
 

@@ -41,9 +41,6 @@ class Walked:
         return self._at(x, y).mean
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        grid = self.estimate.grid
-        if grid is not None and x.size == self.estimate.mask.sum():
-            return self.estimate.standard_error[self.estimate.mask]
         return self._at(x, y).standard_error
 
     def _at(self, x: Array, y: Array) -> Estimate:
@@ -128,6 +125,7 @@ def _solution(
         answer=answer,
         fitted=field,
         options=_options(estimate),
+        known_error=estimate.standard_error if isinstance(answer, Walked) else None,
     )
 
 

@@ -24,6 +24,8 @@ NEGLIGIBLE = 1e-4
 """Weight below which a level is left out."""
 DEPENDENT = 1e-11
 """Part of a column's square norm that must be left after the columns before it; else it tells nothing."""
+EXACT = 1e-10
+"""Of the largest value: no value counts as more certain."""
 SMOOTHING = 1 / 8
 """Part of a grid's side over which variances are averaged, twice: those of a few walks are themselves noise."""
 BINS = 32
@@ -118,7 +120,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     from scipy.linalg import solve_triangular
     from scipy.linalg.lapack import dpotrf
 
-    deviation = np.sqrt(variance)
+    deviation = np.maximum(np.sqrt(variance), EXACT * max(float(np.abs(values).max()), 1e-100))
     columns = sites.columns(basis) / deviation
     target = values / deviation
     products = columns @ columns.T

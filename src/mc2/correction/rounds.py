@@ -70,6 +70,7 @@ class Rounds:
         self.doubt: Profile | None = None
         self.history: list[Round] = []
         self.helped, self.slow = True, False
+        self.truncated = 0
         where, self.mask = cover(problem.domain, points)
         self.distance = problem.domain.distance(*where.points())
         # walks start where float32 can
@@ -106,7 +107,7 @@ class Rounds:
         fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases)
         added = Field(None, ((fit.basis, fit.coefficients),))
         after = before - worth(self.problem, added, exits)
-        self.helped = rms(after) < HELPED * rms(before)
+        self.helped = rms(after) <= HELPED * rms(before)
         if self.helped:
             self.field, self.fit = self.field.plus(fit.basis, fit.coefficients), fit
         self._note("walks", walks, before, after, fit.columns, start)
@@ -118,7 +119,7 @@ class Rounds:
         before = residual(self.problem, self.field, exits)
         found = fit_boundary(self.problem)
         after = residual(self.problem, found.field, exits)
-        self.helped = rms(after) < HELPED * rms(before)
+        self.helped = rms(after) <= HELPED * rms(before)
         if self.helped:
             self.field, self.fit = found.field, None
         self._note("boundary", walks, before, after, len(found.basis.levels), start)
@@ -133,7 +134,9 @@ class Rounds:
         return np.sqrt(square)
 
     def _exits(self, walks: int) -> Exits:
-        return find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
+        found = find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
+        self.truncated += found.truncated
+        return found
 
     def _variance(self, worth: Array) -> Array:
         """Of the mean over the walks from each point, smooth."""

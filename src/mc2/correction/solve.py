@@ -78,7 +78,7 @@ def solve(
         return correct(estimate(problem, walks, grid=grid, progress=progress, **options), problem)
     if not can_walk(problem):
         with one_thread():
-            return _from_boundary(problem, grid, chosen)
+            return _from_boundary(problem, grid, chosen, tolerance)
     if tolerance is None and walks < PER_ROUND:
         raise InputError(f"walks = {walks}: rounds need {PER_ROUND} or more, to know their own error")
     with one_thread():
@@ -93,13 +93,26 @@ def _prepare(problem: Problem, options: Options) -> None:
         _prepared.add(problem.name)
 
 
-def _from_boundary(problem: Problem, grid: Grid, options: Options) -> Solution:
+def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: float | None) -> Solution:
     begin = time.perf_counter()
     mask, fit = problem.mask(grid), fit_boundary(problem, grid)
     answer, values = answer_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
     spent = time.perf_counter() - begin
-    step = Round("boundary", 0, 0, np.nan, fit.error, len(fit.basis.levels), answer.error, True, spent)
-    return Solution(problem, grid, mask, values, "boundary", (step,), 0, spent, answer, fit.field, options)
+    step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), answer.error, True, spent)
+    converged = _met(tolerance, answer.error, 0)
+    return Solution(problem, grid, mask, values, "boundary", (step,), 0, spent, answer, fit.field, options, converged)
+
+
+def _met(tolerance: float | None, error: float, walks: int) -> bool:
+    """Whether the tolerance is met; if not, there is a warning."""
+    if tolerance is None or error <= tolerance:
+        return True
+    warnings.warn(
+        f"the standard error is {error:.2g}, above the tolerance {tolerance:g}: no basis fits this problem better, and "
+        f"{walks:,} walks were spent; take the error bars as they are",
+        stacklevel=5,
+    )
+    return False
 
 
 class _Solver:
@@ -133,7 +146,7 @@ class _Solver:
             left -= count
             if self.progress:
                 self.progress(budget - left, budget)
-            if rounds.history[-1].after < ROUNDING * self.scale:
+            if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
         if not rounds.helped:
             self._average(left, tolerance)
@@ -172,13 +185,12 @@ class _Solver:
         values = rounds.field.on_grid(self.grid, self.mask)
         if self.added is not None:
             values[self.mask] += self.added
-        converged = tolerance is None or rounds.error <= tolerance
-        if not converged:
+        if rounds.truncated > 1e-3 * rounds.walks:
             warnings.warn(
-                f"the standard error is {rounds.error:.2g}, above the tolerance {tolerance:g}: no basis fits this "
-                f"problem better, and {rounds.walks:,} walks were spent; take the error bars as they are",
+                f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
                 stacklevel=4,
             )
+        converged = _met(tolerance, rounds.error, rounds.walks)
         seconds = time.perf_counter() - self.begin
         return Solution(
             self.problem, self.grid, self.mask, values, "rounds", tuple(rounds.history), rounds.walks, seconds,
@@ -197,4 +209,6 @@ class _ByRounds:
         return values if self.averaging is None else values + self.averaging.values(x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        return (self.averaging or self.rounds).standard_error(x, y)
+        if self.averaging is None:
+            return self.rounds.standard_error(x, y)
+        return np.hypot(self.averaging.standard_error(x, y), self.rounds.rounding)
