@@ -131,6 +131,7 @@ def apply_network(network: nn.Module, channels: Tensor, multiple: int) -> Tensor
     """A network's output [n, h, w] on images of any size, padded to a multiple of what it needs."""
     h, w = channels.shape[-2:]
     channels = functional.pad(channels, (0, -w % multiple, 0, -h % multiple))
+    channels = channels.contiguous(memory_format=torch.channels_last)
     return network(channels)[:, 0, :h, :w]
 
 

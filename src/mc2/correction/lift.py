@@ -107,7 +107,7 @@ def make_lift(source: Function, domain: Domain, operator: Operator) -> Lift:
     corner = 0.5 * (xmin + xmax - side), 0.5 * (ymin + ymax - side)
     for size in SIZES:
         t = side / size * np.arange(size)
-        window = _window(t - 0.5 * side, half, side)
+        window = fade(t - 0.5 * side, half, side)
         window = window[None, :] * window[:, None]
         values = np.zeros((size, size))
         seen = window > 0
@@ -136,13 +136,13 @@ def lift_field(field: Array, mask: NDArray[np.bool_], grid: Grid, operator: Oper
     values = np.pad(field[tuple(nearest)], pad, mode="edge")
     side = size * step
     t = (np.arange(size) + 0.5) * step - 0.5 * side
-    window = _window(t, 0.5 * (xmax - xmin), side)
+    window = fade(t, 0.5 * (xmax - xmin), side)
     transform = np.fft.fft2(values * window[:, None] * window[None, :])
     corner = xmin + 0.5 * step - pad * step, ymin + 0.5 * step - pad * step
     return _solve(transform, side, corner, operator)
 
 
-def _window(t: NDArray[Any], half: float, side: float) -> Array:
+def fade(t: NDArray[Any], half: float, side: float) -> Array:
     """1 for |t| ≤ half, 0 at the edge of the square, smooth in between."""
     from scipy.special import erfc
 
