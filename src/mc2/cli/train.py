@@ -35,7 +35,9 @@ def train(
     On several GPUs: torchrun --nproc-per-node 4 -m mc2.cli.main train CONFIG.
     """
     with interruptible("the last checkpoint is kept, and the same command goes on from there"):
-        _need_torch()
+        from mc2.correction.learned import need_torch
+
+        need_torch("training")
         from mc2.training.config import read_config
         from mc2.training.loop import train as run
 
@@ -46,16 +48,6 @@ def train(
     _print(log, folder, as_json)
     if asked() and not log["finished"]:
         raise typer.Exit(130)
-
-
-def _need_torch() -> None:
-    from mc2.errors import InputError
-
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ImportError:
-        raise InputError("training needs torch and safetensors: pip install 'mc2-pde[learn]'") from None
 
 
 @contextmanager

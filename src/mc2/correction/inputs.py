@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mc2.errors import InputError, unknown
+from mc2.geometry import Grid
 
 SIZES = {"estimate": 1, "source": 2, "mask": 1, "error": 5}
 """What a network may be given, and how many channels each is."""
@@ -79,6 +80,11 @@ class Given:
         """A part of every image."""
         fields = {name: getattr(self, name) for name in ("mean", "variance", "source", "mask", "lift")}
         return replace(self, **{name: f[:, rows, columns] for name, f in fields.items() if f is not None})
+
+
+def pixel_of(grid: Grid) -> float:
+    """Width of a grid's pixels, in those of the 256 × 256 grid."""
+    return grid.spacing[0] / Grid().spacing[0]
 
 
 class Prepared(NamedTuple):

@@ -73,7 +73,8 @@ class SUNet(nn.Module):
         self.last_up = DualUp(embedding, embedding, patch)
         self.output = nn.Conv2d(embedding, 1, 3, padding=1)
         self.apply(_start)
-        nn.init.zeros_(self.output.weight)  # so that training begins at the estimate itself
+        for parameter in self.output.parameters():  # so that training begins at the estimate itself
+            nn.init.zeros_(parameter)
 
     def forward(self, x: Tensor) -> Tensor:
         stem = self.stem(x)

@@ -36,7 +36,8 @@ class UNet(nn.Module):
         self.ups = nn.ModuleList(nn.ConvTranspose2d(coarse, fine, 2, 2) for fine, coarse in reversed(pairs))
         self.decoder = nn.ModuleList(level(width) for width in reversed(widths[:-1]))
         self.output = nn.Conv2d(widths[0], patch**2, 3, padding=1)
-        nn.init.zeros_(self.output.weight)  # so that training begins at the estimate itself
+        for parameter in self.output.parameters():  # so that training begins at the estimate itself
+            nn.init.zeros_(parameter)
 
     def forward(self, x: Tensor) -> Tensor:
         x = stem = self.stem(functional.pixel_unshuffle(x, self.patch))

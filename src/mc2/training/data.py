@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from mc2.correction.inputs import Given
+from mc2.correction.inputs import Given, pixel_of
 from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.training.config import Config
@@ -18,8 +18,6 @@ from mc2.walks.cuda import unavailable
 from mc2.zoo.learning import ShardDataset
 from mc2.zoo.stream import Examples, Stream
 
-NATIVE = Grid().spacing[0]
-"""Width of a pixel that networks know as 1."""
 LOADERS = 4
 """Processes that read built files for a GPU."""
 
@@ -37,11 +35,6 @@ Batches = Generator[Batch, None, None]
 """Without end; close it when you have enough."""
 
 
-def pixel_of(grid: Grid) -> float:
-    """Width of a grid's pixels, in those of the 256 × 256 grid."""
-    return grid.spacing[0] / NATIVE
-
-
 def training_batches(config: Config, start: int, rank: int, ranks: int, device: torch.device) -> Batches:
     """Batches without end, from the one numbered `start`; this process's part of each."""
     if config.batch % ranks:
@@ -56,18 +49,15 @@ def training_batches(config: Config, start: int, rank: int, ranks: int, device: 
     return _from_stream(stream, device)
 
 
-def validation_batches(config: Config, device: torch.device) -> list[Batch]:
-    """The first instances of the validation split, always with the same walks, kept in memory."""
-    size = min(config.batch, config.validation_count)
+def held_batches(config: Config, split: str, count: int, walks: int, device: torch.device) -> list[Batch]:
+    """The first instances of a split, always with the same walks, kept in memory."""
+    size = min(config.batch, count)
     stream = Stream(
-        batch=size, budgets=(config.validation_walks,), split="validation", grid=Grid(config.grid),
-        device=_maker(device), workers=0, lifted=config.inputs.lifted,
+        batch=size, budgets=(walks,), split=split, grid=Grid(config.grid), device=_maker(device), workers=0,
+        lifted=config.inputs.lifted,
     )  # fmt: skip
-    made: list[Batch] = []
-    with closing(iter(stream)) as examples:  # type: ignore[type-var]
-        while len(made) * size < config.validation_count:
-            made.append(_to_batch(next(examples), stream.grid, device))
-    return made
+    with closing(iter(stream)) as made:  # type: ignore[type-var]
+        return [_to_batch(next(made), stream.grid, device) for _ in range(-(-count // size))]
 
 
 def _maker(device: torch.device) -> str:

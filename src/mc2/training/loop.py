@@ -23,7 +23,7 @@ from mc2.correction.weights_file import on_device, sha256, write_weights
 from mc2.errors import InputError
 from mc2.training.checkpoints import State, load_state, save_state, write_json
 from mc2.training.config import Config
-from mc2.training.data import Batch, training_batches, validation_batches
+from mc2.training.data import Batch, held_batches, training_batches
 from mc2.training.objective import loss_of, psnr
 from mc2.training.processes import Processes, join_processes
 from mc2.zoo import FAMILIES, VERSION
@@ -116,8 +116,9 @@ def _run(
 ) -> None:
     """Step until the run, or this part of it, is done."""
     device, began, earlier = processes.device, time.monotonic(), state.seconds
-    held = validation_batches(config, device) if processes.first else []
-    if held:
+    held: list[Batch] = []
+    if processes.first:
+        held = held_batches(config, "validation", config.validation_count, config.validation_walks, device)
         state.history["before"] = by_family(torch.cat([psnr(batch.given.mean, batch) for batch in held]), held)
     forward, maker = _compiled(processes.share(state.network), config.compile and device.type == "cuda")
     look = LOOK if device.type == "cuda" else 1
@@ -135,9 +136,9 @@ def _run(
             _record(state, processes.mean(torch.stack(losses)).tolist())
             losses = []
             here = time.monotonic() - began
-            state.seconds, asked = processes.agree(earlier + here, float(stop() or here >= seconds))
-            done, stopping = config.progress(state.step, state.seconds), asked > 0
-            due = int(done * config.validations) > int(seen * config.validations)
+            state.seconds, over, asked = processes.agree(earlier + here, here >= seconds, stop())
+            done, stopping = config.progress(state.step, state.seconds), bool(over or asked)
+            due = int(done * config.validations) > int(seen * config.validations) or bool(over)
             seen = done
             if not processes.first:
                 continue
@@ -150,7 +151,10 @@ def _run(
 
 def _compiled(network: nn.Module, compiled: bool) -> tuple[Any, Any]:
     """What runs the network and what makes its inputs."""
-    return (torch.compile(network), torch.compile(prepare)) if compiled else (network, prepare)
+    if not compiled:
+        return network, prepare
+    torch.compiler.reset()  # an earlier run of this process may have used up what may be compiled
+    return torch.compile(network), torch.compile(prepare)
 
 
 def _forward(forward: Any, network: nn.Module, config: Config, channels: Tensor) -> Tensor:
