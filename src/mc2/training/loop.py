@@ -32,6 +32,7 @@ Report = Callable[[dict[str, Any]], None]
 """Called now and then with how a run is doing."""
 LOOK = 10
 """Steps on a GPU between looks at the losses and the clock, which wait for it."""
+SEEDS = (1 << 63) - 1
 LOG = 50
 """Steps whose mean loss makes an entry of the log."""
 
@@ -128,7 +129,7 @@ def _run(
     stopping = False
     with closing(training_batches(config, state.step, processes.rank, processes.ranks, device)) as batches:
         while done < 1 and not stopping:
-            torch.manual_seed((config.seed << 40) + (state.step << 10) + processes.rank)
+            torch.manual_seed((config.seed << 40) + (state.step << 10) + processes.rank & SEEDS)
             losses.append(_step(config, state, forward, maker, next(batches), learning_rate(config, done)))
             done = config.progress(state.step, state.seconds)
             if state.step % look and done < 1:
