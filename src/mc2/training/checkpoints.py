@@ -70,9 +70,7 @@ def load_state(folder: Path, state: State, config: Config) -> bool:
     try:
         found = json.loads(path.read_text("utf-8"))
         _check_same(folder, found["config"], config)
-        device = next(state.network.parameters()).device.type
-        tensors = load_file(folder / found["files"]["network"], device=device)
-        moments = load_file(folder / found["files"]["optimiser"], device=device)
+        tensors, moments = (load_file(folder / found["files"][part]) for part in ("network", "optimiser"))
         for part, module in (("network", state.network), ("average", state.average)):
             own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
             module.load_state_dict(own)

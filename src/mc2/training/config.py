@@ -48,8 +48,8 @@ class Config:
     is validated and kept.
 
     steps, seconds: the run's length, whichever ends first; 0 for no limit. validations: in the run, evenly spread.
-    validation_count: instances of the validation split, at least; batches are whole. validation_walks: their budget. compile: with torch.compile, on
-    a GPU: a minute at the start for every run, less for every step.
+    validation_count: instances of the validation split, at least, since batches are whole. validation_walks: their
+    budget. compile: with torch.compile, on a GPU: a minute at the start for every run, less for every step.
     """
 
     name: str
