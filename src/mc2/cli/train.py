@@ -1,6 +1,7 @@
 """`mc2 train`: train a network."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -45,7 +46,8 @@ def train(
         folder = out or Path("runs") / chosen.name
         with _asked() as asked, _line() as line:
             log = run(chosen, folder, resume=resume, seconds=seconds, device=device, report=line, stop=asked)
-    _print(log, folder, as_json)
+    if os.environ.get("RANK", "0") == "0":
+        _print(log, folder, as_json)
     if asked() and not log["finished"]:
         raise typer.Exit(130)
 
