@@ -212,6 +212,6 @@ def offsets(size: int) -> Tensor:
 
 def _start(module: nn.Module) -> None:
     if isinstance(module, nn.Linear):
-        nn.init.trunc_normal_(module.weight, std=0.02)
+        nn.init.trunc_normal_(module.weight, std=module.in_features**-0.5)
         if module.bias is not None:
             nn.init.zeros_(module.bias)
