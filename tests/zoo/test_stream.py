@@ -52,6 +52,12 @@ def test_seeds_starts_and_epochs():
     assert (first.mean != second.mean).any()  # other walks in the next epoch
 
 
+def test_a_part_of_the_split():
+    first, second = take(2, batch=4, instances=4)
+    np.testing.assert_array_equal(first.u, second.u)
+    assert (first.mean != second.mean).any()
+
+
 def test_ranks_share_what_one_would_have():
     whole = take(3, batch=4)
     parts = [take(3, batch=2, rank=rank, ranks=2) for rank in range(2)]
@@ -89,6 +95,7 @@ def test_what_a_process_prepares_can_be_sent():
         ({"budgets": (4, 2)}, "must increase"),
         ({"device": "gpu"}, "unknown device"),
         ({"start": -1}, "start = -1"),
+        ({"instances": 0}, "instances = 0"),
     ],
 )
 def test_wrong_arguments(options, message):

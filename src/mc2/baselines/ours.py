@@ -1,5 +1,6 @@
 """Our own corrections, behind the interface of all methods."""
 
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from mc2.baselines.method import Case, Method
 from mc2.correction import solve
 from mc2.correction.boundary import fit_boundary
+from mc2.correction.learned import ENDING, correct_by_network, lift_of, load_network
 from mc2.correction.physics import correct_by_physics
 from mc2.errors import InputError
 
@@ -51,6 +53,30 @@ class ByRounds(Method):
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         return solve(case.problem, case.walks, grid=case.grid, seed=case.seed).values
+
+
+@final
+class Network(Method):
+    """A trained network, in one pass.
+
+    weights: a name of those that the package ships, or the path of a .safetensors file.
+    """
+
+    setting = "correction"
+    reads = ("estimate", "variance", "walks", "mask", "grid", "source")
+
+    def __init__(self, weights: str = "mc2") -> None:
+        self.learned = load_network(weights)
+        self.name = Path(weights).name.removesuffix(ENDING)
+        if self.learned.inputs.lifted:
+            self.reads = (*Network.reads, "family", "parameter", "source_function")  # type: ignore[assignment, misc]
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        lift = None
+        if self.learned.inputs.lifted:
+            lift = lift_of(case.source_function, operator_of(case.family, case.parameter), case.grid)
+        fields = case.estimate, case.variance, case.walks, case.mask, case.grid, case.source
+        return correct_by_network(self.learned, *fields, lift)
 
 
 @final

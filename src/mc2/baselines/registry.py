@@ -7,6 +7,7 @@ from typing import Any
 
 from mc2.baselines import denoisers, finite_differences, ours, plain
 from mc2.baselines.method import Method
+from mc2.correction.learned import ENDING
 from mc2.errors import unknown
 
 METHODS: dict[str, Callable[..., Method]] = {
@@ -19,6 +20,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "bilateral": denoisers.Bilateral,
     "tv": denoisers.TotalVariation,
     "nlm": denoisers.NonLocalMeans,
+    "mc2": ours.Network,
     "mc2-physics": ours.Physics,
     "mc2-rounds": ours.ByRounds,
     "trefftz": ours.Trefftz,
@@ -30,7 +32,12 @@ METHODS: dict[str, Callable[..., Method]] = {
 
 
 def make_method(name: str, **parameters: Any) -> Method:
-    """The method of this name. parameters: of its class, in place of the usual ones."""
+    """The method of this name; or the network in a .safetensors file, by its path.
+
+    parameters: of its class, in place of the usual ones.
+    """
+    if name.endswith(ENDING):
+        return ours.Network(name)
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     make = METHODS[name]

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    method: Annotated[str, typer.Option(help="wos, mean, a denoiser, fd, …; an unknown name lists them.")],
+    method: Annotated[
+        str, typer.Option(help="wos, mean, a denoiser, fd, …, or a .safetensors file; an unknown name lists them.")
+    ],
     walks: Annotated[int, typer.Option(help="Walks per pixel of the estimate that a correction is given.")] = 8,
     count: Annotated[int, typer.Option(help="Instances: the first ones of the split.")] = 250,
     split: Split = "test",

@@ -13,6 +13,7 @@ from mc2.cli.info import info
 from mc2.cli.leaderboard import leaderboard
 from mc2.cli.show import show
 from mc2.cli.solve import solve
+from mc2.cli.train import train
 from mc2.cli.zoo import zoo
 from mc2.errors import InputError
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(show)
+app.command()(train)
 app.command()(evaluate)
 app.command()(bias)
 app.command()(info)

@@ -17,17 +17,15 @@ A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a 
 follow that are left out. A file is data: reading one runs nothing.
 """
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short, unknown
+from mc2.files import read_toml
 from mc2.geometry import Grid, from_description
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
-
-MAX_BYTES = 1 << 20
 
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
 _PARAMETERS = {"lambda": "lam", "k": "k"}
@@ -46,26 +44,9 @@ class ProblemFile:
 def read_problem(path: str | Path) -> ProblemFile:
     """Read a problem file. Errors name the file, the key, the value and what is allowed."""
     try:
-        return problem_from_data(_read_toml(Path(path)), title=Path(path).stem)
+        return problem_from_data(read_toml(Path(path), "problem file"), title=Path(path).stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}") from None
-    if len(content) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES:,} bytes: not a problem file")
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError("is not a text file in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"is not valid TOML: {line}") from None
 
 
 def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:

@@ -26,7 +26,8 @@ class StreamDataset(IterableDataset[dict[str, torch.Tensor]]):
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         names = [field.name for field in fields(Examples)]
         for examples in self.stream:
-            yield {name: torch.as_tensor(getattr(examples, name)) for name in names}
+            made = {name: getattr(examples, name) for name in names}
+            yield {name: torch.as_tensor(field) for name, field in made.items() if field is not None}
 
 
 class ShardDataset(Dataset[dict[str, Any]]):

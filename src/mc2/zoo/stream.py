@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError, unknown
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
+from mc2.problems import Problem
 from mc2.walks import estimate_batch
 from mc2.walks.batch import plan_for_batch
 from mc2.walks.cuda import Packed, pack, take_exact, take_fields, unavailable
@@ -38,7 +39,7 @@ class Examples:
 
     index: in the split. family: 0 … 4, in the order of `FAMILIES`. parameter: λ or k, else 0. walks: per pixel, of each
     instance; all three [n]. mean, variance: of the walks, float32 [n, size, size]; u, f: exact solution and source,
-    likewise. mask: uint8 [n, size, size].
+    likewise. mask: uint8 [n, size, size]. lift: of the source, float32 [n, size, size], if it was asked for.
     """
 
     index: Any
@@ -50,6 +51,7 @@ class Examples:
     u: Any
     f: Any
     mask: Any
+    lift: Any = None
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,10 @@ class Stream:
     """Iterate over it for `Examples`, without end.
 
     batch: instances per batch. budgets: every instance is walked at one of these, at random. split: `train` by default;
-    it begins again when it is used up, with other walks. seed: of the walks and the budgets. start: the number of the
-    first batch, to go on where a training run stopped. rank, ranks: this process and how many share the work: each
-    gets other instances, and all together get what one would. device: `auto`, `cpu` or `cuda`.
+    it begins again when it is used up, with other walks. instances: use only the first so many of it. seed: of the
+    walks and the budgets. start: the number of the first batch, to go on where a training run stopped. rank, ranks:
+    this process and how many share the work: each gets other instances, and all together get what one would. device:
+    `auto`, `cpu` or `cuda`. lifted: also make the lift of the source, which needs torch.
     workers: processes that draw instances for a GPU; a few, by default. As always with processes, a script that uses
     them guards its main part by ``if __name__ == "__main__"``.
     """
@@ -69,11 +72,13 @@ class Stream:
     split: str = "train"
     seed: int = 0
     start: int = 0
+    instances: int | None = None
     rank: int = 0
     ranks: int = 1
     grid: Grid = Grid()  # noqa: RUF009 (it cannot be changed)
     device: str = "auto"
     workers: int | None = None
+    lifted: bool = False
 
     def __post_init__(self) -> None:
         whole("batch", self.batch, 1, 65_536)
@@ -81,6 +86,8 @@ class Stream:
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
         if self.split not in SPLITS:
             raise unknown("split", self.split, SPLITS)
+        if self.instances is not None:
+            whole("instances", self.instances, 1, SPLITS[self.split])
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
         if self.workers is not None:
             whole("workers", self.workers, 0, 1024)
@@ -99,13 +106,22 @@ class Stream:
 
     def draw(self, number: int) -> "Draw":
         """The instances of a batch, before anything is computed."""
-        first = (number * self.ranks + self.rank) * self.batch
-        positions = range(first, first + self.batch)
-        epochs, indices = zip(*(divmod(position, SPLITS[self.split]) for position in positions), strict=True)
+        positions = self.positions(number)
+        length = self.instances or SPLITS[self.split]
+        epochs, indices = zip(*(divmod(position, length) for position in positions), strict=True)
         instances = [generate(self.split, index) for index in indices]
         # what keys the walks: another number in every epoch, and none that a plain estimate uses
         keys = [(epoch + 1) << 40 | instance.key for epoch, instance in zip(epochs, instances, strict=True)]
-        return Draw(instances, keys, [self._walks(position) for position in positions])
+        return Draw(instances, keys, self.budgets_of(number))
+
+    def budgets_of(self, number: int) -> list[int]:
+        """The walks per pixel of a batch's instances."""
+        return [self._walks(position) for position in self.positions(number)]
+
+    def positions(self, number: int) -> range:
+        """Where a batch's instances are, counted over all epochs."""
+        first = (number * self.ranks + self.rank) * self.batch
+        return range(first, first + self.batch)
 
     def _walks(self, position: int) -> int:
         from mc2.walks.random_kernels import make_key
@@ -121,7 +137,8 @@ class Stream:
             problems = [instance.problem for instance in drawn.instances]
             found = estimate_batch(problems, walks=drawn.walks, grid=self.grid, instances=drawn.keys, **own)
             u, f = exact_fields(problems, self.grid, found.mask)
-            yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask)
+            lift = _lift_on_cpu(problems, self.grid) if self.lifted else None
+            yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift)
             number += 1
 
     def _on_gpu(self) -> Iterator[Examples]:
@@ -136,7 +153,8 @@ class Stream:
                 index, family, parameter, walks = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in labels)
                 # kernels ran on the default stream
                 torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
-                yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask)
+                lift = _lift_on_gpu(uploaded, self.grid, empty) if self.lifted else None
+                yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask, lift)
 
 
 @dataclass(frozen=True)
@@ -188,6 +206,29 @@ def _ahead(stream: Stream) -> Iterator[Iterator[tuple[Packed, Labels]]]:
         yield batches()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _lift_on_cpu(problems: list[Problem], grid: Grid) -> NDArray[np.float32]:
+    import torch
+
+    from mc2.correction.lifted import lift_sources, sources_around
+
+    operators = torch.tensor([problem.operator() for problem in problems], dtype=torch.float64)
+    sources = np.stack([sources_around(problem.source, grid) for problem in problems])
+    found: NDArray[np.float32] = lift_sources(torch.from_numpy(sources), operators, grid).numpy()
+    return found
+
+
+def _lift_on_gpu(uploaded: Packed, grid: Grid, empty: Any) -> Any:
+    import torch
+    from numba import cuda
+
+    from mc2.correction.lifted import around, lift_sources
+
+    wide = around(grid)
+    everywhere = torch.ones((uploaded.count, *wide.shape), dtype=torch.uint8, device="cuda")
+    _, f = take_exact(uploaded, wide, cuda.as_cuda_array(everywhere), empty)
+    return lift_sources(torch.as_tensor(f, device="cuda"), torch.as_tensor(uploaded.operators, device="cuda"), grid)
 
 
 def _torch_on_device() -> tuple[Any, Any, Any]:

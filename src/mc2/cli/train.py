@@ -1,0 +1,127 @@
+"""`mc2 train`: train a network."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mc2.cli.arguments import Device, Json
+from mc2.cli.output import interruptible, table
+
+SILENCE = 20.0
+"""Seconds between progress lines where there is no terminal to rewrite one on."""
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="Configuration file (TOML), such as configs/small-cpu.toml.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for weights, checkpoints and the log; runs/NAME if not given.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the folder's checkpoint, if it has one.")] = True,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds, for the same command to go on later.")
+    ] = None,
+    device: Device = "auto",
+    as_json: Json = False,
+) -> None:
+    """Train a network as a file says. Stopped at any moment, the same command goes on from there.
+
+    On several GPUs: torchrun --nproc-per-node 4 -m mc2.cli.main train CONFIG.
+    """
+    with interruptible("the last checkpoint is kept, and the same command goes on from there"):
+        from mc2.correction.learned import need_torch
+
+        need_torch("training")
+        from mc2.training.config import read_config
+        from mc2.training.loop import train as run
+
+        chosen = read_config(config)
+        folder = out or Path("runs") / chosen.name
+        with _asked() as asked, _line() as line:
+            log = run(chosen, folder, resume=resume, seconds=seconds, device=device, report=line, stop=asked)
+    if os.environ.get("RANK", "0") == "0":
+        _print(log, folder, as_json)
+    if asked() and not log["finished"]:
+        raise typer.Exit(130)
+
+
+@contextmanager
+def _asked() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, or the process was asked to end: a step is finished first. The second time counts."""
+    heard: list[int] = []
+
+    def hear(number: int, _: Any) -> None:
+        heard.append(number)
+        if len(heard) > 1:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(heard)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _line() -> Iterator[Callable[[dict[str, Any]], None]]:
+    """One line on stderr that tells how the run is doing, and one that stays for every validation."""
+    terminal, last = sys.stderr.isatty(), 0.0
+
+    def report(news: dict[str, Any]) -> None:
+        nonlocal last
+        if news["psnr"] is None and not terminal and time.monotonic() - last < SILENCE:
+            return
+        last = time.monotonic()
+        text = (
+            f"step {news['step']:,} ({news['done']:.1%})  loss {news['loss']:.3f}  "
+            f"{news['samples_per_second']:,.1f} samples/s  {_left(news['seconds_left'])}"
+        )
+        if news["psnr"] is not None:
+            text += "  PSNR " + ", ".join(f"{name} {value:.2f}" for name, value in news["psnr"].items()) + " dB"
+        print(f"\r\x1b[K{text}" if terminal else text, end="" if terminal else "\n", file=sys.stderr, flush=True)
+        if terminal and news["psnr"] is not None:
+            print(file=sys.stderr)
+
+    try:
+        yield report
+    finally:
+        if terminal:
+            print("\r\x1b[K", end="", file=sys.stderr)
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return "time left unknown"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} left"
+
+
+def _print(log: dict[str, Any], folder: Path, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(log, ensure_ascii=False, allow_nan=False))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    state = "finished" if log["finished"] else "to be resumed by the same command"
+    console.print(
+        f"{log['name']}: {log['parameters'] / 1e6:.1f} million parameters, {log['steps']:,} steps, "
+        f"{log['instances']:,} instances, {log['seconds']:.0f} s ({log['device']}); {state}",
+        soft_wrap=True,
+    )
+    if log["best"] is None:
+        return
+    title = f"PSNR / dB on {log['config']['validation_walks']} walks per pixel (validation)"
+    rows = table(title, "family", "walks", "corrected")
+    for name, value in log["best"]["psnr"].items():
+        rows.add_row(name, f"{log['before'][name]:.2f}", f"{value:.2f}")
+    console.print(rows)
+    console.print(f"weights in {folder / log['name']}.safetensors", soft_wrap=True)

@@ -1,0 +1,179 @@
+"""What a network is given, and what becomes of its output: both from the estimate alone, never from the exact field.
+
+With p the precision (one over the local variance) of every pixel of the mask, an estimate m is normalised to
+z = (m − shift)/scale: shift is the precision-weighted mean, scale the spread of the means of 16 × 16 blocks, in which
+the noise is small. The network's output is a residual r in these units:
+
+    field = shift + scale · (base + r)
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mc2.errors import InputError, unknown
+from mc2.geometry import Grid
+
+SIZES = {"estimate": 1, "source": 2, "mask": 1, "error": 5}
+"""What a network may be given, and how many channels each is."""
+BASES = ("estimate", "mean")
+BLOCKS = 16
+"""Blocks along a side of the image, whose means tell the scale."""
+NEAR, FAR = 2, 8
+"""Radii of local means, in pixels; each is taken twice, which makes the weights a pyramid."""
+STEEP = 100.0
+"""A usual ratio of a source to its solution, in units of the 256 × 256 grid."""
+SMALLEST = 1e-10
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Which inputs a network has, and what its output is added to.
+
+    channels: of `SIZES`, the first three being the paper's. `error` is the walks' standard error, and what follows from
+    it: means over neighbours, weighted by precision. base: `estimate`, or `mean` over the nearest neighbours. lifted:
+    whether the lift of the source is taken out of the estimate before, and added after.
+    """
+
+    channels: tuple[str, ...] = ("estimate", "source", "mask")
+    base: str = "estimate"
+    lifted: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.channels, list | tuple) or not self.channels:
+            raise InputError(f"channels must be a list of {', '.join(SIZES)}")
+        for name in self.channels:
+            if name not in SIZES:
+                raise unknown("channel", name, SIZES)
+        if self.base not in BASES:
+            raise unknown("base", self.base, BASES)
+        if not isinstance(self.lifted, bool):
+            raise InputError("lifted must be true or false")
+        object.__setattr__(self, "channels", tuple(self.channels))
+
+    @property
+    def size(self) -> int:
+        """Channels of the network's input."""
+        return sum(SIZES[name] for name in self.channels)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is known of n problems; tensors of one device.
+
+    mean, variance, source, mask: [n, h, w]; mask: 0 or 1; the variance of one walk is infinite. walks: [n].
+    pixel: width of a pixel, in those of the 256 × 256 grid on [-1, 1]². lift: [n, h, w], where inputs are lifted.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    walks: Tensor
+    source: Tensor
+    mask: Tensor
+    pixel: float = 1.0
+    lift: Tensor | None = None
+
+    def cut(self, rows: slice, columns: slice) -> "Given":
+        """A part of every image."""
+        fields = {name: getattr(self, name) for name in ("mean", "variance", "source", "mask", "lift")}
+        return replace(self, **{name: f[:, rows, columns] for name, f in fields.items() if f is not None})
+
+
+def pixel_of(grid: Grid) -> float:
+    """Width of a grid's pixels, in those of the 256 × 256 grid."""
+    return grid.spacing[0] / Grid().spacing[0]
+
+
+class Prepared(NamedTuple):
+    """channels: the network's input [n, c, h, w]. base: [n, h, w], normalised. shift, scale: [n, 1, 1]."""
+
+    channels: Tensor
+    base: Tensor
+    shift: Tensor
+    scale: Tensor
+
+
+def prepare(given: Given, inputs: Inputs) -> Prepared:
+    """A network's input from an estimate. All channels are 0 outside the mask."""
+    mask = given.mask.float()
+    mean = torch.nan_to_num(given.mean.float(), posinf=0.0, neginf=0.0)
+    if inputs.lifted:
+        assert given.lift is not None
+        mean = mean - given.lift
+    mean = mean * mask
+    variance = _known(given.variance.float(), mean, mask)
+    total = _sum(mask).clamp_min(1)
+    typical = _sum(variance) / total
+    near = _local(variance, NEAR) / _local(mask, NEAR).clamp_min(SMALLEST)
+    precision = mask / (near + 1e-3 * typical + SMALLEST)
+    precision = precision / (_sum(precision) / total).clamp_min(SMALLEST)  # about 1
+    shift = _sum(precision * mean) / _sum(precision).clamp_min(SMALLEST)
+    centred = (mean - shift) * mask
+    scale = (_spread(precision * centred, precision, mask) + 1e-3 * typical).sqrt().clamp_min(SMALLEST)
+    z = centred / scale
+    close = _local(precision * z, NEAR) / _local(precision, NEAR).clamp_min(SMALLEST)
+    channels: list[Tensor] = []
+    for name in inputs.channels:
+        if name == "estimate":
+            channels += [z.asinh()]
+        elif name == "source":
+            size = (_sum(given.source.square()) / total).sqrt().clamp_min(SMALLEST)
+            channels += [(given.source * given.pixel**2 / (STEEP * scale)).asinh(), (given.source / size).asinh()]
+        elif name == "mask":
+            channels += [mask]
+        elif name == "error":
+            wide = _local(precision * z, FAR) / _local(precision, FAR).clamp_min(SMALLEST)
+            walks = given.walks.view(-1, 1, 1).clamp(2, 32).log2() / 5  # how far to trust the variance
+            errors = [_log_error(v, scale) for v in (variance, near)]
+            channels += [close.asinh(), wide.asinh(), *errors, walks.expand_as(mask)]
+    base = z if inputs.base == "estimate" else close * mask
+    return Prepared(torch.stack(channels, 1) * mask[:, None], base, shift, scale)
+
+
+def apply_network(network: nn.Module, channels: Tensor, multiple: int) -> Tensor:
+    """A network's output [n, h, w] on images of any size, padded to a multiple of what it needs."""
+    h, w = channels.shape[-2:]
+    channels = functional.pad(channels, (0, -w % multiple, 0, -h % multiple))
+    channels = channels.contiguous(memory_format=torch.channels_last)
+    return network(channels)[:, 0, :h, :w]
+
+
+def finish(prepared: Prepared, residual: Tensor, given: Given) -> Tensor:
+    """The corrected field [n, h, w], 0 outside the mask."""
+    field = prepared.shift + prepared.scale * (prepared.base + residual.float())
+    return (field if given.lift is None else field + given.lift) * given.mask
+
+
+def _sum(x: Tensor) -> Tensor:
+    return x.sum((-2, -1), keepdim=True)
+
+
+def _local(x: Tensor, radius: int) -> Tensor:
+    """Weighted sums over the neighbours of every pixel of [n, h, w], up to a constant factor; 0 beyond the image."""
+    x, size = x[:, None], 2 * radius + 1
+    for _ in range(2):
+        x = functional.avg_pool2d(functional.avg_pool2d(x, (size, 1), 1, (radius, 0)), (1, size), 1, (0, radius))
+    return x[:, 0]
+
+
+def _known(variance: Tensor, mean: Tensor, mask: Tensor) -> Tensor:
+    """The variance where walks tell it, and elsewhere how much neighbours differ."""
+    count = _local(mask, NEAR).clamp_min(SMALLEST)
+    centred = (mean - _sum(mean) / _sum(mask).clamp_min(1)) * mask
+    differing = (_local(centred.square(), NEAR) / count - (_local(centred, NEAR) / count).square()).clamp_min(0)
+    return torch.where(variance.isfinite(), variance, differing) * mask
+
+
+def _spread(weighted: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+    """Variance of the means of blocks, [n, 1, 1], each counted by its pixels."""
+    sums, totals, pixels = (functional.adaptive_avg_pool2d(x, BLOCKS) for x in (weighted, weights, mask))
+    means = sums / totals.clamp_min(SMALLEST)
+    middle = _sum(pixels * means) / _sum(pixels).clamp_min(SMALLEST)
+    return _sum(pixels * (means - middle).square()) / _sum(pixels).clamp_min(SMALLEST)
+
+
+def _log_error(variance: Tensor, scale: Tensor) -> Tensor:
+    return (variance.sqrt() / scale + 1e-4).log() / 4

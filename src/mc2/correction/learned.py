@@ -1,0 +1,145 @@
+"""Correction by a trained network: weights that the package ships, or any other weights file.
+
+Needs torch, which is imported when it is first used.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError
+from mc2.geometry import Grid
+from mc2.problems import Function
+
+if TYPE_CHECKING:
+    from mc2.correction.inputs import Given, Inputs
+
+Array = NDArray[Any]
+ENDING = ".safetensors"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A network in the memory of a device.
+
+    grid: pixels along a side of the images it was trained on. multiple: of which images must be, for the network.
+    """
+
+    network: Any
+    inputs: "Inputs"
+    grid: int
+    multiple: int
+    device: Any
+
+
+def need_torch(what: str) -> None:
+    """Say what to install where torch is missing. what: needs it."""
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError:
+        raise InputError(f"{what} needs torch and safetensors: pip install 'mc2-pde[learn]'") from None
+
+
+def shipped_weights() -> list[str]:
+    """Names of the weights that come with the package."""
+    folder = files("mc2.correction").joinpath("weights")
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return sorted(name.removesuffix(ENDING) for name in names if name.endswith(ENDING))
+
+
+@cache
+def load_network(weights: str, device: str = "auto", compiled: bool = False) -> Learned:
+    """A network, ready for use. weights: a shipped name, or the path of a .safetensors file. device: `auto`, `cpu` or
+    `cuda`. compiled: by torch.compile, which takes a minute and is worth it for thousands of corrections.
+    """
+    need_torch("correction by a network")
+    import torch
+
+    from mc2.correction.weights_file import on_device, read_weights
+
+    path = Path(weights)
+    if not weights.endswith(ENDING):
+        if weights not in shipped_weights():
+            have = ", ".join(shipped_weights()) or "none"
+            raise InputError(
+                f"no weights {weights!r} come with this version (there are: {have}): train them, by mc2 train "
+                f"configs/{weights}.toml, and give the path of the {ENDING} file instead"
+            )
+        path = Path(str(files("mc2.correction").joinpath("weights", weights + ENDING)))
+    network, inputs, grid = read_weights(path)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device 'cuda' cannot be used: torch finds no GPU; use device 'cpu' or 'auto'")
+    on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    place = torch.device("cuda" if on_gpu else "cpu")
+    moved = on_device(network, place)
+    return Learned(torch.compile(moved) if compiled else moved, inputs, grid, int(network.multiple), place)  # type: ignore[arg-type]
+
+
+def correct_by_network(
+    learned: Learned,
+    mean: Array,
+    variance: Array,
+    walks: int | Array,
+    mask: Array,
+    grid: Grid,
+    source: Array,
+    lift: Array | None = None,
+) -> NDArray[np.float32]:
+    """Corrected fields from estimates on a grid, 0 outside the mask.
+
+    mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: f, 0 where there is none. walks: per
+    pixel, or one number for each. lift: of the source, for weights that were trained on lifted estimates. Images larger
+    than those of training are corrected by overlapping windows.
+    """
+    import torch
+
+    from mc2.correction.inputs import Given, pixel_of
+
+    def put(values: Any) -> "torch.Tensor":
+        field = torch.from_numpy(np.array(values, np.float32, ndmin=3))
+        return field.to(learned.device)
+
+    if learned.inputs.lifted and lift is None:
+        raise InputError("these weights were trained on lifted estimates: give the lift of the source")
+    count = torch.tensor(np.broadcast_to(walks, len(np.array(mean, ndmin=3))), device=learned.device)
+    lifted = put(lift) if learned.inputs.lifted else None
+    given = Given(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
+    found: NDArray[np.float32] = correct(learned, given).cpu().numpy()
+    return found.reshape(np.shape(mean))
+
+
+def correct(learned: Learned, given: "Given") -> Any:
+    """The same for tensors on the network's device: [n, h, w]."""
+    import torch
+
+    from mc2.correction.inputs import apply_network, finish, prepare
+    from mc2.correction.windows import by_windows
+
+    def one(part: "Given") -> "torch.Tensor":
+        prepared = prepare(part, learned.inputs)
+        # half precision is for GPUs: many CPUs are slower with it
+        with torch.autocast(learned.device.type, torch.bfloat16, enabled=learned.device.type == "cuda"):
+            residual = apply_network(learned.network, prepared.channels, learned.multiple)
+        return finish(prepared, residual, part)
+
+    with torch.inference_mode():
+        if max(given.mean.shape[-2:]) <= learned.grid:
+            return one(given)
+        return by_windows(one, given, learned.grid)
+
+
+def lift_of(source: Function | None, operator: tuple[float, float, float], grid: Grid) -> NDArray[np.float32]:
+    """The lift of a source on a grid [n, n], as networks know it."""
+    import torch
+
+    from mc2.correction.lifted import lift_sources, sources_around
+
+    around = torch.from_numpy(sources_around(source, grid))[None]
+    found: NDArray[np.float32] = lift_sources(around, torch.tensor([operator], dtype=torch.float64), grid)[0].numpy()
+    return found

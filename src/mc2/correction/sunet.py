@@ -1,0 +1,217 @@
+"""SUNet: a U-Net of Swin transformer blocks (Fan, Liu and Liu, 2022; Liu and others, 2021), the paper's network.
+
+    3×3 convolution → patches → stages of blocks, merging 2×2 patches between them → as many stages back up,
+    each joined by the encoder's features of its size → dual up-sampling to pixels → 3×3 convolution
+
+A block is attention within windows of patches and then a multilayer perceptron, each added to what it was given. Every
+other block shifts its windows by half, so that neighbours meet. The result is a residual, added elsewhere to the
+estimate. Unlike the first published code, scores are divided by the root of the head size, heads have one size at all
+widths, the first convolution's features reach the last one, and no parameter is without effect.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mc2.errors import InputError
+
+BLOCKED = -100.0
+"""Added to the score of two patches that a shift brought into one window from opposite sides of the image."""
+
+
+class SUNet(nn.Module):
+    """[n, channels, h, w] → [n, 1, h, w], where h and w are multiples of `multiple`. The defaults are the paper's.
+
+    patch: pixels along a side of a patch. embedding: width of the first stage; it doubles from stage to stage.
+    depths: blocks per stage of the encoder; the decoder has the same but the last. head: width of a head; the paper has
+    8 heads everywhere, from 12 to 96 wide. window: patches along a side. mlp: hidden width of a perceptron, in widths.
+    drop_path: part of the samples for which the deepest block is skipped in training; less for those before it.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        *,
+        patch: int = 4,
+        embedding: int = 96,
+        depths: Sequence[int] = (8, 8, 8, 8),
+        head: int = 32,
+        window: int = 8,
+        mlp: int = 4,
+        drop_path: float = 0.1,
+    ) -> None:
+        super().__init__()
+        if embedding % head:
+            raise InputError(f"embedding = {embedding} must be a multiple of head = {head}")
+        self.window = window
+        self.multiple = patch * window << len(depths) - 1
+        widths = [embedding << level for level in range(len(depths))]
+        before = [sum(depths[:level]) for level in range(len(depths))]
+        deepest = max(sum(depths) - 1, 1)
+
+        def stage(level: int) -> nn.ModuleList:
+            width = widths[level]
+            drops = [drop_path * (before[level] + number) / deepest for number in range(depths[level])]
+            return nn.ModuleList(
+                Block(width, width // head, window, mlp * width, drop, shifted=number % 2 == 1)
+                for number, drop in enumerate(drops)
+            )
+
+        up = range(len(depths) - 2, -1, -1)
+        self.stem = nn.Conv2d(channels, embedding, 3, padding=1)
+        self.embed = nn.Conv2d(embedding, embedding, patch, patch)
+        self.embed_norm = nn.LayerNorm(embedding)
+        self.encoder = nn.ModuleList(stage(level) for level in range(len(depths)))
+        self.merges = nn.ModuleList(Merge(width) for width in widths[:-1])
+        self.middle_norm = nn.LayerNorm(widths[-1])
+        self.ups = nn.ModuleList(DualUp(widths[level + 1], widths[level], 2) for level in up)
+        self.joins = nn.ModuleList(nn.Linear(2 * widths[level], widths[level]) for level in up)
+        self.decoder = nn.ModuleList(stage(level) for level in up)
+        self.last_norm = nn.LayerNorm(embedding)
+        self.last_up = DualUp(embedding, embedding, patch)
+        self.output = nn.Conv2d(embedding, 1, 3, padding=1)
+        self.apply(_start)
+        for parameter in self.output.parameters():  # so that training begins at the estimate itself
+            nn.init.zeros_(parameter)
+
+    def forward(self, x: Tensor) -> Tensor:
+        stem = self.stem(x)
+        x = self.embed_norm(self.embed(stem).permute(0, 2, 3, 1))  # [n, h/patch, w/patch, embedding] from here
+        skips = []
+        for level, blocks in enumerate(self.encoder):
+            x = self._stage(x, blocks)
+            if level < len(self.merges):
+                skips.append(x)
+                x = self.merges[level](x)
+        x = self.middle_norm(x)
+        for up, join, blocks in zip(self.ups, self.joins, self.decoder, strict=True):
+            x = self._stage(join(torch.cat([up(x), skips.pop()], -1)), blocks)
+        return self.output(self.last_up(self.last_norm(x)).permute(0, 3, 1, 2) + stem)
+
+    def _stage(self, x: Tensor, blocks: nn.Module) -> Tensor:
+        mask = shift_mask(x.shape[1], x.shape[2], self.window, x.device)
+        for block in blocks:  # type: ignore[attr-defined]
+            x = block(x, mask)
+        return x
+
+
+class Block(nn.Module):
+    """A Swin block on patches [n, h, w, width]: attention within windows, then a perceptron."""
+
+    def __init__(self, width: int, heads: int, window: int, hidden: int, drop: float, shifted: bool) -> None:
+        super().__init__()
+        self.heads, self.window, self.drop = heads, window, drop
+        self.shift = window // 2 if shifted else 0
+        self.norm = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.position = nn.Parameter(torch.zeros((2 * window - 1) ** 2, heads))
+        self.out = nn.Linear(width, width)
+        self.mlp_norm = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
+        nn.init.trunc_normal_(self.position, std=0.02)
+        self.index: Tensor
+        self.register_buffer("index", offsets(window), persistent=False)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self._keep(self._attend(self.norm(x), mask))
+        return x + self._keep(self.mlp(self.mlp_norm(x)))
+
+    def _attend(self, x: Tensor, mask: Tensor) -> Tensor:
+        n, h, w, width = x.shape
+        shift = self.shift if min(h, w) > self.window else 0
+        x = to_windows(torch.roll(x, (-shift, -shift), (1, 2)) if shift else x, self.window)  # [n, windows, t, width]
+        windows, t = x.shape[1:3]
+        parts = self.qkv(x).view(n, windows, t, 3, self.heads, -1).permute(3, 0, 1, 4, 2, 5)
+        q, k, v = parts.reshape(3, n, windows * self.heads, t, -1).unbind()  # windows go with heads: one bias for all n
+        bias = self.position[self.index.view(-1)].view(t, t, self.heads).permute(2, 0, 1)
+        bias = bias + mask[:, None] if shift else bias.expand(windows, -1, -1, -1)
+        bias = bias.reshape(1, windows * self.heads, t, t).to(q.dtype)
+        x = functional.scaled_dot_product_attention(q, k, v, bias)
+        x = self.out(x.view(n, windows, self.heads, t, -1).transpose(2, 3).reshape(n, windows, t, width))
+        x = from_windows(x, h, w, self.window)
+        return torch.roll(x, (shift, shift), (1, 2)) if shift else x
+
+    def _keep(self, x: Tensor) -> Tensor:
+        """Stochastic depth: 0 for some samples of the batch, and the others scaled so that the mean stays."""
+        if not self.training or self.drop == 0:
+            return x
+        kept = torch.rand(len(x), 1, 1, 1, device=x.device) >= self.drop
+        return x * (kept / (1 - self.drop)).to(x.dtype)
+
+
+class Merge(nn.Module):
+    """2×2 patches become one of twice the width: [n, h, w, width] → [n, h/2, w/2, 2 width]."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(4 * width)
+        self.linear = nn.Linear(4 * width, 2 * width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, h, w, width = x.shape
+        x = x.view(n, h // 2, 2, w // 2, 2, width).transpose(2, 3).reshape(n, h // 2, w // 2, 4 * width)
+        return self.linear(self.norm(x))
+
+
+class DualUp(nn.Module):
+    """Dual up-sampling, [n, h, w, width] → [n, factor h, factor w, out]: pixel shuffle and bilinear, fused by a sum.
+
+    The sum of two 1×1 convolutions is that of the paths put together. The bilinear path has its own before it grows,
+    which gives the same and costs less.
+    """
+
+    def __init__(self, width: int, out: int, factor: int) -> None:
+        super().__init__()
+        self.factor = factor
+        self.spread = nn.Linear(width, out * factor**2)
+        self.spread_act = nn.PReLU()
+        self.spread_out = nn.Conv2d(out, out, 1)
+        self.smooth = nn.Linear(width, width)
+        self.smooth_act = nn.PReLU()
+        self.smooth_out = nn.Linear(width, out, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        spread = self.spread_act(self.spread(x)).permute(0, 3, 1, 2)
+        smooth = self.smooth_out(self.smooth_act(self.smooth(x))).permute(0, 3, 1, 2)
+        smooth = functional.interpolate(smooth, scale_factor=self.factor, mode="bilinear", align_corners=False)
+        spread = self.spread_out(functional.pixel_shuffle(spread, self.factor))
+        return (spread + smooth).permute(0, 2, 3, 1)
+
+
+def to_windows(x: Tensor, size: int) -> Tensor:
+    """[n, h, w, width] → [n, windows, size², width]."""
+    n, h, w, width = x.shape
+    x = x.view(n, h // size, size, w // size, size, width).transpose(2, 3)
+    return x.reshape(n, -1, size * size, width)
+
+
+def from_windows(x: Tensor, h: int, w: int, size: int) -> Tensor:
+    """What `to_windows` did, undone."""
+    n, _, _, width = x.shape
+    x = x.view(n, h // size, w // size, size, size, width).transpose(2, 3)
+    return x.reshape(n, h, w, width)
+
+
+def shift_mask(h: int, w: int, size: int, device: torch.device) -> Tensor:
+    """0 for patches of a shifted window that are neighbours in the image, else `BLOCKED`: [windows, size², size²]."""
+    rows = (torch.arange(h, device=device) >= h - size // 2).long()  # those that the shift brings around
+    columns = (torch.arange(w, device=device) >= w - size // 2).long()
+    sides = to_windows((2 * rows[:, None] + columns)[None, :, :, None], size)[0, :, :, 0]
+    return BLOCKED * (sides[:, :, None] != sides[:, None, :]).float()
+
+
+def offsets(size: int) -> Tensor:
+    """The number of the offset between every two patches of a window: [size², size²], below (2 size − 1)²."""
+    place = torch.arange(size)
+    row, column = place.repeat_interleave(size), place.repeat(size)
+    step_y, step_x = (line[:, None] - line[None, :] + size - 1 for line in (row, column))
+    return step_y * (2 * size - 1) + step_x
+
+
+def _start(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear):
+        nn.init.trunc_normal_(module.weight, std=module.in_features**-0.5)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

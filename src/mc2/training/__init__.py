@@ -1,0 +1,1 @@
+"""Learn: configurations, one training loop for all networks, checkpoints."""

@@ -1,0 +1,119 @@
+"""Checkpoints: all that a run needs to go on as if it had never stopped, in files that run nothing when read.
+
+state.json                            step, seconds, history, and the names of the two below; written last
+network-STEP.safetensors              weights (network.…) and their average (average.…)
+optimiser-STEP.safetensors            moments of AdamW
+NAME.safetensors, NAME.json           the best average so far, ready for use, and the log
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from mc2.errors import InputError, short
+from mc2.files import replacing
+from mc2.training.config import FIXED, Config
+
+
+@dataclass
+class State:
+    """A run at some moment.
+
+    average: the network with averaged weights. step, seconds: done so far. recent: losses since the last entry of
+    history["losses"]. history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like for
+    the estimates themselves.
+    """
+
+    network: nn.Module
+    average: nn.Module
+    optimiser: torch.optim.Optimizer
+    step: int = 0
+    seconds: float = 0.0
+    recent: list[float] = field(default_factory=list)
+    history: dict[str, Any] = field(default_factory=lambda: {"losses": [], "validations": [], "best": None})
+
+
+def save_state(folder: Path, state: State, config: Config) -> None:
+    """Write a checkpoint, then remove the one before it. Stopped at any moment, one of them is whole."""
+    names = {part: f"{part}-{state.step}.safetensors" for part in ("network", "optimiser")}
+    parts = (("network", state.network), ("average", state.average))
+    tensors = {f"{part}.{name}": value for part, module in parts for name, value in module.state_dict().items()}
+    _save(folder / names["network"], tensors)
+    moments = state.optimiser.state_dict()["state"]
+    _save(folder / names["optimiser"], {f"{n}.{key}": v for n, entry in moments.items() for key, v in entry.items()})
+    contents = {
+        "step": state.step,
+        "seconds": state.seconds,
+        "recent": state.recent,
+        "history": state.history,
+        "config": config.data,
+        "files": names,
+    }
+    write_json(folder / "state.json", contents)
+    for part in names:
+        for old in folder.glob(f"{part}-*.safetensors"):
+            if old.name != names[part]:
+                old.unlink()
+
+
+def load_state(folder: Path, state: State, config: Config) -> bool:
+    """Take up the checkpoint in a folder, if there is one."""
+    path = folder / "state.json"
+    if not path.is_file():
+        return False
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        _check_same(folder, found["config"], config)
+        tensors, moments = (load_file(folder / found["files"][part]) for part in ("network", "optimiser"))
+        for part, module in (("network", state.network), ("average", state.average)):
+            own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
+            module.load_state_dict(own)
+        _load_moments(state.optimiser, moments)
+        state.step, state.seconds = int(found["step"]), float(found["seconds"])
+        state.recent, state.history = list(found["recent"]), dict(found["history"])
+    except InputError:
+        raise
+    except (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError, AttributeError) as error:
+        line = " ".join(str(error).split())[:200]
+        raise InputError(f"{folder} has no checkpoint that can be read ({line}): begin anew with --no-resume") from None
+    return True
+
+
+def write_json(path: Path, contents: Any) -> None:
+    """Write a JSON file, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8")
+
+
+def _save(path: Path, tensors: dict[str, Tensor]) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(save({name: value.detach().contiguous().cpu() for name, value in tensors.items()}))
+
+
+def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
+    entries: dict[int, dict[str, Tensor]] = {}
+    for name, value in moments.items():
+        number, key = name.split(".")
+        entries.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict({"state": entries, "param_groups": optimiser.state_dict()["param_groups"]})
+    for parameter, entry in optimiser.state.items():
+        for key, value in entry.items():
+            if value.shape == parameter.shape:  # in the memory layout of the parameter
+                entry[key] = torch.empty_like(parameter, requires_grad=False).copy_(value)
+
+
+def _check_same(folder: Path, before: dict[str, Any], config: Config) -> None:
+    """Refuse to go on with another run's weights. How long a run is, and how it is looked at, may change."""
+    now = json.loads(json.dumps(config.data))
+    for key in FIXED:
+        if before.get(key) != now[key]:
+            raise InputError(
+                f"{folder} holds a run with {key} = {short(before.get(key))}, not {short(now[key])}: choose another "
+                "--out, or begin anew with --no-resume"
+            )

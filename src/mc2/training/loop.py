@@ -1,0 +1,245 @@
+"""The training loop, for every network.
+
+A step is a pure function of the state, the configuration and the step's number: batches come from a stream that is
+keyed by it, and so do the random numbers of the network. So a run that was stopped goes on as if it had not been, and
+several processes do together what one would.
+"""
+
+import copy
+import math
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from mc2 import __version__
+from mc2.correction.inputs import apply_network, finish, prepare
+from mc2.correction.networks import count_parameters, make_network
+from mc2.correction.weights_file import on_device, sha256, write_weights
+from mc2.errors import InputError
+from mc2.training.checkpoints import State, load_state, save_state, write_json
+from mc2.training.config import Config
+from mc2.training.data import Batch, held_batches, training_batches
+from mc2.training.objective import loss_of, psnr
+from mc2.training.processes import Processes, join_processes
+from mc2.zoo import FAMILIES, VERSION
+
+Report = Callable[[dict[str, Any]], None]
+"""Called now and then with how a run is doing."""
+LOOK = 10
+"""Steps on a GPU between looks at the losses and the clock, which wait for it."""
+SEEDS = (1 << 63) - 1
+LOG = 50
+"""Steps whose mean loss makes an entry of the log."""
+
+
+class Mark(NamedTuple):
+    """A moment of a run."""
+
+    step: int
+    seconds: float
+    done: float
+
+
+def train(
+    config: Config,
+    folder: Path,
+    *,
+    resume: bool = True,
+    seconds: float | None = None,
+    device: str = "auto",
+    report: Report | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:
+    """Train a network; the best weights, checkpoints and the log go to a folder. Returns the log.
+
+    resume: go on from the folder's checkpoint, if it has one. seconds: stop after so many, to be resumed; the run's
+    schedule is not changed by it. stop: asked after every few steps.
+    """
+    with join_processes(device) as processes:
+        state = _begin(config, processes.device)
+        if resume and load_state(folder, state, config) and config.progress(state.step, state.seconds) >= 1:
+            return _log(folder, state, config, processes)
+        folder.mkdir(parents=True, exist_ok=True)
+        _run(config, folder, state, processes, seconds or math.inf, report, stop)
+        return _log(folder, state, config, processes)
+
+
+def learning_rate(config: Config, progress: float) -> float:
+    """Rises from 0 over the warm-up, then falls along half a cosine."""
+    if progress < config.warmup:
+        return config.rate * progress / config.warmup
+    share = (progress - config.warmup) / max(1 - config.warmup, 1e-9)
+    return config.final_rate + (config.rate - config.final_rate) * 0.5 * (1 + math.cos(math.pi * share))
+
+
+def validate(network: nn.Module, config: Config, batches: list[Batch]) -> dict[str, float]:
+    """Mean PSNR per family and overall."""
+    scores = []
+    for batch in batches:
+        with torch.no_grad():
+            prepared = prepare(batch.given, config.inputs)
+            residual = _forward(network, network, config, prepared.channels)
+            scores.append(psnr(finish(prepared, residual, batch.given), batch))
+    return by_family(torch.cat(scores), batches)
+
+
+def by_family(scores: Tensor, batches: list[Batch]) -> dict[str, float]:
+    """Means of scores per family and overall."""
+    families = torch.cat([batch.family for batch in batches if batch.family is not None])
+    parts = {name: scores[families == number] for number, name in enumerate(FAMILIES)} | {"overall": scores}
+    return {name: float(own.mean()) for name, own in parts.items() if len(own)}
+
+
+def _begin(config: Config, device: torch.device) -> State:
+    """The state before the first step, the same in every process."""
+    torch.manual_seed(config.seed)
+    network = on_device(make_network(config.network, config.inputs.size), device)
+    average = copy.deepcopy(network).requires_grad_(False).eval()
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
+    )
+    return State(network, average, optimiser)
+
+
+def _run(
+    config: Config,
+    folder: Path,
+    state: State,
+    processes: Processes,
+    seconds: float,
+    report: Report | None,
+    stop: Callable[[], bool],
+) -> None:
+    """Step until the run, or this part of it, is done."""
+    device, began, earlier = processes.device, time.monotonic(), state.seconds
+    held: list[Batch] = []
+    if processes.first:
+        held = held_batches(config, "validation", config.validation_count, config.validation_walks, device)
+        state.history["before"] = by_family(torch.cat([psnr(batch.given.mean, batch) for batch in held]), held)
+    forward, maker = _compiled(processes.share(state.network), config.compile and device.type == "cuda")
+    look = LOOK if device.type == "cuda" else 1
+    losses: list[Tensor] = []
+    done = seen = config.progress(state.step, state.seconds)
+    mark: Mark | None = None
+    stopping = False
+    with closing(training_batches(config, state.step, processes.rank, processes.ranks, device)) as batches:
+        while done < 1 and not stopping:
+            torch.manual_seed((config.seed << 40) + (state.step << 10) + processes.rank & SEEDS)
+            losses.append(_step(config, state, forward, maker, next(batches), learning_rate(config, done)))
+            done = config.progress(state.step, state.seconds)
+            if state.step % look and done < 1:
+                continue
+            _record(state, processes.mean(torch.stack(losses)).tolist())
+            losses = []
+            here = time.monotonic() - began
+            state.seconds, over, asked = processes.agree(earlier + here, here >= seconds, stop())
+            done, stopping = config.progress(state.step, state.seconds), bool(over or asked)
+            due = int(done * config.validations) > int(seen * config.validations) or bool(over)
+            seen = done
+            if not processes.first:
+                continue
+            if due or stopping:
+                _look(config, folder, state, processes, held if due else [])
+            mark = mark or Mark(state.step, state.seconds, done)  # the first steps take longer
+            if report:
+                report(_news(config, state, mark, done, due))
+
+
+def _compiled(network: nn.Module, compiled: bool) -> tuple[Any, Any]:
+    """What runs the network and what makes its inputs."""
+    if not compiled:
+        return network, prepare
+    torch.compiler.reset()  # an earlier run of this process may have used up what may be compiled
+    return torch.compile(network), torch.compile(prepare)
+
+
+def _forward(forward: Any, network: nn.Module, config: Config, channels: Tensor) -> Tensor:
+    """A network's output [n, h, w]. forward: the network, or what stands for it."""
+    with torch.autocast(channels.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
+        return apply_network(forward, channels, network.multiple)  # type: ignore[arg-type]
+
+
+def _step(config: Config, state: State, forward: Any, maker: Any, batch: Batch, rate: float) -> Tensor:
+    """One step of AdamW, and of the average; returns the loss."""
+    for group in state.optimiser.param_groups:
+        group["lr"] = rate
+    prepared = maker(batch.given, config.inputs)
+    loss = loss_of(config, batch, prepared, _forward(forward, state.network, config, prepared.channels))
+    state.optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(state.network.parameters(), config.clip)
+    state.optimiser.step()
+    state.step += 1
+    decay = min(config.ema, state.step / (state.step + 10))  # a young average forgets its start
+    with torch.no_grad():
+        torch._foreach_lerp_(list(state.average.parameters()), list(state.network.parameters()), 1 - decay)
+    return loss.detach()
+
+
+def _record(state: State, losses: list[float]) -> None:
+    """Take losses up in the history."""
+    if not all(map(math.isfinite, losses)):
+        raise InputError(f"the loss is no longer finite at step {state.step}: lower the rate, or the norm in clip")
+    state.recent += losses
+    while len(state.recent) >= LOG:
+        at = state.step - len(state.recent) + LOG
+        state.history["losses"].append([at, math.fsum(state.recent[:LOG]) / LOG])
+        state.recent = state.recent[LOG:]
+
+
+def _look(config: Config, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
+    """Validate, keep the best weights, and write a checkpoint and the log."""
+    if held:
+        found: dict[str, Any] = {
+            "step": state.step,
+            "seconds": state.seconds,
+            "psnr": validate(state.average, config, held),
+        }
+        state.history["validations"].append(found)
+        best = state.history["best"]
+        if best is None or found["psnr"]["overall"] > best["psnr"]["overall"]:
+            state.history["best"] = found
+            path = folder / f"{config.name}.safetensors"
+            write_weights(path, state.average, dict(config.network), config.inputs, config.grid)
+    save_state(folder, state, config)
+    write_json(folder / f"{config.name}.json", _log(folder, state, config, processes))
+
+
+def _log(folder: Path, state: State, config: Config, processes: Processes) -> dict[str, Any]:
+    """What a run was and how it went, as plain data."""
+    weights, device = folder / f"{config.name}.safetensors", processes.device
+    return {
+        "name": config.name,
+        "sha256": sha256(weights) if weights.is_file() else None,
+        "config": config.data,
+        "parameters": count_parameters(state.network),
+        "steps": state.step,
+        "instances": state.step * config.batch,
+        "seconds": state.seconds,
+        "finished": config.progress(state.step, state.seconds) >= 1,
+        **state.history,
+        "processes": processes.ranks,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+        "torch": torch.__version__,
+        "version": __version__,
+        "generator_version": VERSION,
+    }
+
+
+def _news(config: Config, state: State, mark: Mark, done: float, validated: bool) -> dict[str, Any]:
+    """How the run is doing. mark: from when speed is measured."""
+    spent = state.seconds - mark.seconds
+    return {
+        "step": state.step,
+        "done": done,
+        "loss": (state.recent or [state.history["losses"][-1][1]])[-1],
+        "rate": learning_rate(config, done),
+        "samples_per_second": (state.step - mark.step) * config.batch / spent if spent else 0.0,
+        "seconds_left": (1 - done) * spent / (done - mark.done) if done > mark.done else None,
+        "psnr": state.history["validations"][-1]["psnr"] if validated else None,
+    }

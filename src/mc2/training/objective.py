@@ -1,0 +1,47 @@
+"""What is made small in training, and what is looked at: losses, and PSNR as in every table."""
+
+import torch
+from torch import Tensor
+
+from mc2.correction.inputs import Prepared
+from mc2.training.config import Config
+from mc2.training.data import Batch
+
+TINY = 1e-9
+"""Of a squared range: errors below −90 dB count as equal."""
+
+
+def loss_of(config: Config, batch: Batch, prepared: Prepared, residual: Tensor) -> Tensor:
+    """The loss of a batch, a number. residual: the network's output [n, h, w].
+
+    `mse`: mean over instances of the squared error over the mask, in units of `scale`². `log`: of its logarithm, in
+    units of the exact field's squared range; −10/ln 10 times this is a PSNR.
+    """
+    mask = batch.given.mask
+    target = batch.u if batch.given.lift is None else batch.u - batch.given.lift
+    target = (target - prepared.shift) / prepared.scale
+    found = prepared.base + residual.float()
+    if config.loss_precision == "bf16":
+        target, found, mask = target.bfloat16(), found.bfloat16(), mask.bfloat16()
+    pixels = mask.sum((1, 2)).clamp_min(1)
+    error = ((found - target) * mask).square().sum((1, 2)) / pixels
+    if config.loss == "mse":
+        return error.mean()
+    low, high = exact_range(batch)
+    return (error / ((high - low) / prepared.scale[:, 0, 0]).square() + TINY).log().mean()
+
+
+def exact_range(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Smallest and largest value of every exact field over its mask, [n]."""
+    outside = batch.given.mask == 0
+    low = batch.u.masked_fill(outside, torch.inf).amin((1, 2))
+    high = batch.u.masked_fill(outside, -torch.inf).amax((1, 2))
+    return low, high
+
+
+def psnr(field: Tensor, batch: Batch) -> Tensor:
+    """PSNR of fields [n, h, w], in dB, [n]: the exact one's range is mapped to 0…1, and the other clipped to it."""
+    low, high = (value[:, None, None].double() for value in exact_range(batch))
+    found = ((field - low) / (high - low)).clamp(0, 1)
+    error = (found - (batch.u - low) / (high - low)).square() * batch.given.mask
+    return -10 * (error.sum((1, 2)) / batch.given.mask.sum((1, 2))).clamp_min(1e-30).log10()

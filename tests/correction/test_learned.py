@@ -1,0 +1,123 @@
+"""Weights files and their use: what is written is read, and nothing else."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from mc2.baselines import Case, make_method
+from mc2.correction import learned
+from mc2.correction.inputs import Inputs
+from mc2.correction.learned import correct_by_network, lift_of, load_network
+from mc2.correction.networks import make_network
+from mc2.correction.weights_file import read_weights, write_weights
+from mc2.errors import InputError
+from mc2.geometry import Grid
+from mc2.zoo import generate, make_fields
+
+NETWORK = {"architecture": "unet", "widths": [8, 16], "blocks": 1}
+INPUTS = Inputs(("estimate", "source", "mask", "error"), "mean")
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    load_network.cache_clear()
+
+
+def weights(folder, inputs=INPUTS, grid=32, logged=True):
+    """A file of weights, with its log beside it."""
+    torch.manual_seed(0)
+    network, path = make_network(NETWORK, inputs.size), folder / "some.safetensors"
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    digest = write_weights(path, network, NETWORK, inputs, grid)
+    if logged:
+        path.with_suffix(".json").write_text(json.dumps({"sha256": digest}))
+    return path, network
+
+
+def case(index, size=32):
+    fields = make_fields([generate("test", index)], [8], grid=Grid(size), device="cpu")
+    parts = fields.mean[0], fields.variance[0], 8, fields.mask, Grid(size), fields.f
+    return [part[0] if isinstance(part, np.ndarray) else part for part in parts]
+
+
+def test_weights_are_read_as_written(tmp_path):
+    path, network = weights(tmp_path)
+    found, inputs, grid = read_weights(path)
+    assert (inputs, grid) == (INPUTS, 32)
+    for name, value in network.state_dict().items():
+        torch.testing.assert_close(found.state_dict()[name], value.half().float())
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    path, _ = weights(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[-10] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"is damaged, or not the file that some\.json is about"):
+        load_network(str(path))
+    path.with_suffix(".json").write_text("[]")
+    with pytest.raises(InputError, match=r"has no checksum of some\.safetensors"):
+        load_network(str(path))
+    path.with_suffix(".json").unlink()
+    path.write_bytes(b"\x80\x04N.")
+    with pytest.raises(InputError, match="is not a weights file that this version reads"):
+        load_network(str(path))
+    from safetensors.torch import save_file
+
+    save_file({"a": torch.zeros(1)}, path)
+    with pytest.raises(InputError, match="says nothing of mc2-weights-1"):
+        load_network(str(path))
+    with pytest.raises(InputError, match="there is no weights file"):
+        load_network(str(tmp_path / "none.safetensors"))
+
+
+def test_names_that_are_not_shipped(monkeypatch):
+    monkeypatch.setattr(learned, "shipped_weights", lambda: ["other"])
+    with pytest.raises(InputError, match=r"no weights 'mc3' come with this version \(there are: other\)"):
+        load_network("mc3")
+
+
+def test_torch_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match=r"needs torch and safetensors: pip install 'mc2-pde\[learn\]'"):
+        make_method("mc2")
+
+
+def test_many_at_once_are_as_one_by_one(tmp_path):
+    loaded = load_network(str(weights(tmp_path)[0]), "cpu")
+    cases = [case(index) for index in range(4)]
+    mean, variance, _, mask, _, source = (np.array(parts) for parts in zip(*cases, strict=True))
+    together = correct_by_network(loaded, mean, variance, 8, mask, Grid(32), source)
+    for found, single in zip(together, cases, strict=True):
+        np.testing.assert_allclose(found, correct_by_network(loaded, *single), rtol=1e-4, atol=1e-4)
+        assert (found[single[3] == 0] == 0).all()
+
+
+@pytest.mark.parametrize("size", [20, 50])
+def test_other_sizes(tmp_path, size):
+    loaded = load_network(str(weights(tmp_path)[0]), "cpu")
+    found = correct_by_network(loaded, *case(1, size))
+    assert found.shape == (size, size)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+def test_a_weights_file_is_a_method(tmp_path, lifted):
+    path, _ = weights(tmp_path, Inputs(INPUTS.channels, "mean", lifted))
+    method = make_method(str(path))
+    assert method.name == "some"
+    mean, variance, walks, mask, grid, source = case(1)
+    instance = generate("test", 1)
+    values = {"estimate": mean, "variance": variance, "walks": walks, "mask": mask == 1, "grid": grid, "source": source}
+    values |= {"family": "poisson", "parameter": 0.0, "source_function": instance.problem.source}
+    found = method.solve(Case(method, values))
+    lift = lift_of(instance.problem.source, (0.0, 1.0, 0.0), grid) if lifted else None
+    np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), lift))
+    if lifted:
+        with pytest.raises(InputError, match="trained on lifted estimates"):
+            correct_by_network(method.learned, *case(1))

@@ -1,0 +1,127 @@
+"""The networks: every input and every parameter counts, on images of any size."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from mc2.correction.inputs import apply_network
+from mc2.correction.networks import count_parameters, make_network
+from mc2.correction.sunet import BLOCKED, from_windows, offsets, shift_mask, to_windows
+from mc2.errors import InputError
+from mc2.training.config import read_config
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+TINY = {
+    "sunet": {"architecture": "sunet", "patch": 2, "embedding": 8, "depths": [2, 2], "head": 4, "window": 4},
+    "unet": {"architecture": "unet", "widths": [4, 8], "blocks": 1},
+    "unet of patches": {"architecture": "unet", "widths": [4, 8], "blocks": 1, "patch": 2},
+}
+
+
+def tiny(name, channels=3):
+    """A small network in which no parameter is 0."""
+    torch.manual_seed(0)
+    network = make_network(TINY[name], channels).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    return network
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_channel_changes_the_output(name):
+    network, x = tiny(name), torch.randn(1, 3, 32, 32)
+    before = network(x)
+    assert before.shape == (1, 1, 32, 32)
+    for channel in range(3):
+        other = x.clone()
+        other[:, channel] += 0.5
+        assert (network(other) - before).abs().max() > 1e-4
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_parameter_changes_the_output(name):
+    network, x = tiny(name), torch.randn(1, 3, 32, 32)
+    network(x).square().sum().backward()
+    for key, parameter in network.named_parameters():
+        assert parameter.grad is not None, key
+        assert (parameter.grad != 0).any(), key
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_training_begins_at_the_estimate(name):
+    assert (make_network(TINY[name], 3)(torch.randn(2, 3, 32, 32)) == 0).all()
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_any_size_by_padding(name):
+    network, x = tiny(name), torch.randn(1, 3, 20, 27)
+    size = network.multiple
+    with torch.no_grad():
+        found = apply_network(network, x, size)
+        padded = torch.nn.functional.pad(x, (0, -27 % size, 0, -20 % size))
+        torch.testing.assert_close(found, network(padded)[:, 0, :20, :27])
+    assert found.shape == (1, 20, 27)
+
+
+def test_windows_are_undone():
+    x = torch.randn(2, 16, 24, 5)
+    assert to_windows(x, 8).shape == (2, 6, 64, 5)
+    torch.testing.assert_close(from_windows(to_windows(x, 8), 16, 24, 8), x)
+
+
+def test_shifted_windows_keep_opposite_sides_apart():
+    mask = shift_mask(16, 16, 8, torch.device("cpu"))
+    assert mask.shape == (4, 64, 64)
+    assert (mask[0] == 0).all()  # no edge of the image runs through the first window
+    assert mask[1, 0, 7] == BLOCKED  # the right half of the second one came from the left side
+    assert mask[1, 0, 3] == 0
+    assert (mask == mask.transpose(1, 2)).all()
+
+
+def test_attention_knows_offsets_only():
+    numbers = offsets(3)
+    assert numbers[0, 1] == numbers[4, 5] == numbers[7, 8]
+    assert numbers[0, 1] != numbers[1, 0]
+    assert numbers.unique().numel() == 25
+
+
+def test_stochastic_depth_keeps_the_mean():
+    from mc2.correction.sunet import Block
+
+    torch.manual_seed(0)
+    block = Block(8, 2, 4, 16, drop=0.25, shifted=False)
+    kept = block._keep(torch.ones(4000, 1, 1, 1)).flatten()
+    assert ((kept == 0) | ((kept - 1 / 0.75).abs() < 1e-6)).all()
+    assert kept.mean() == pytest.approx(1, abs=0.05)
+    assert (block.eval()._keep(torch.ones(5, 1, 1, 1)) == 1).all()
+
+
+def test_sizes_of_the_configurations():
+    """The full one has the paper's 99.7 million parameters, about; the shipped ones fit in 16 MiB in half precision."""
+    sizes = {}
+    for path in CONFIGS.glob("*.toml"):
+        if path.stem != "ablations":
+            config = read_config(path)
+            with torch.device("meta"):
+                sizes[path.stem] = count_parameters(make_network(config.network, config.inputs.size))
+    assert sizes["sunet-paper"] == pytest.approx(99.7e6, rel=0.01)
+    assert max(sizes["mc2"], sizes["mc2-unet"]) < 7.8e6
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({"architecture": "sunnet"}, "unknown architecture 'sunnet': did you mean 'sunet'"),
+        ({"architecture": "unet", "width": [4]}, "unknown option of unet 'width': did you mean 'widths'"),
+        ({"architecture": "unet", "channels": 4}, "unknown option of unet 'channels'"),
+        ({"architecture": "unet", "widths": 4}, "widths = 4 must be a list of positive integers"),
+        ({"architecture": "sunet", "window": 0}, "window = 0 must be a positive integer"),
+        ({"architecture": "sunet", "drop_path": "no"}, "drop_path = 'no' must be a number"),
+        ({"architecture": "sunet", "embedding": 40}, "embedding = 40 must be a multiple of head = 32"),
+    ],
+)
+def test_wrong_descriptions(description, message):
+    with pytest.raises(InputError, match=message):
+        make_network(description, 3)
