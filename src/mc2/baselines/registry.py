@@ -21,6 +21,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "tv": denoisers.TotalVariation,
     "nlm": denoisers.NonLocalMeans,
     "mc2": ours.Network,
+    "mc2-unet": partial(ours.Network, weights="mc2-unet"),
     "mc2-physics": ours.Physics,
     "mc2-rounds": ours.ByRounds,
     "trefftz": ours.Trefftz,

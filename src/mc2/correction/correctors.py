@@ -92,14 +92,52 @@ class PhysicsCorrector(Corrector):
         return _solution(self, estimate, problem, made.values, answer, field, seconds)
 
 
+@dataclass(frozen=True)
+class OnGrid:
+    """The answer of a network: it is known on the grid only, and without error bars."""
+
+    def values(self, x: Array, y: Array) -> Array:
+        raise InputError("a network's solution is known on its grid only: read it off solution.values")
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        raise InputError("a network does not know its own error: see solution.certify")
+
+
+@final
+class NetworkCorrector(Corrector):
+    """A trained network: see `mc2.correction.learned`. weights: a shipped name."""
+
+    def __init__(self, weights: str) -> None:
+        self.name = weights  # type: ignore[misc]
+
+    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
+        from mc2.correction.learned import correct_by_network, lift_of, load_network
+
+        if estimate.grid is None:
+            raise InputError("only an estimate on a grid can be corrected")
+        learned, grid = load_network(self.name), estimate.grid
+        start = time.perf_counter()
+        source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
+        lift = lift_of(problem.source, problem.operator(), grid) if learned.inputs.lifted else None
+        values = correct_by_network(
+            learned, estimate.mean, estimate.variance, estimate.walks, estimate.mask, grid, source, lift
+        ).astype(float)
+        seconds = time.perf_counter() - start
+        return _solution(self, estimate, problem, values, OnGrid(), lifted(problem), seconds)
+
+
 CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (NoCorrector(), PhysicsCorrector())}
 
 
 def find_corrector(name: str) -> Corrector:
-    """The corrector of a name."""
-    if name not in CORRECTORS:
-        raise unknown("corrector", name, ["rounds", *CORRECTORS])
-    return CORRECTORS[name]
+    """The corrector of a name, which may be that of shipped weights."""
+    from mc2.correction.learned import shipped_weights
+
+    if name in CORRECTORS:
+        return CORRECTORS[name]
+    if name in shipped_weights():
+        return NetworkCorrector(name)
+    raise unknown("corrector", name, ["rounds", *CORRECTORS, *shipped_weights()])
 
 
 def _solution(
@@ -107,7 +145,7 @@ def _solution(
     estimate: Estimate,
     problem: Problem,
     values: Array,
-    answer: Walked | Fitted,
+    answer: Walked | Fitted | OnGrid,
     field: Field,
     seconds: float,
 ) -> Solution:
@@ -125,8 +163,15 @@ def _solution(
         answer=answer,
         fitted=field,
         options=_options(estimate),
-        known_error=estimate.standard_error if isinstance(answer, Walked) else None,
+        known_error=_known_error(answer, estimate),
     )
+
+
+def _known_error(answer: Walked | Fitted | OnGrid, estimate: Estimate) -> Array | None:
+    """The walks' own error; infinite where nothing is known; nothing where it is to be computed."""
+    if isinstance(answer, OnGrid):
+        return np.where(estimate.mask, np.inf, 0.0)
+    return estimate.standard_error if isinstance(answer, Walked) else None
 
 
 def _options(estimate: Estimate) -> Options:

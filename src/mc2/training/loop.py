@@ -126,6 +126,7 @@ def _run(
     losses: list[Tensor] = []
     done = seen = config.progress(state.step, state.seconds)
     mark: Mark | None = None
+    starting: float | None = None  # seconds of compilation and first steps, which the schedule does not count
     stopping = False
     with closing(training_batches(config, state.step, processes.rank, processes.ranks, device)) as batches:
         while done < 1 and not stopping:
@@ -137,7 +138,8 @@ def _run(
             _record(state, processes.mean(torch.stack(losses)).tolist())
             losses = []
             here = time.monotonic() - began
-            state.seconds, over, asked = processes.agree(earlier + here, here >= seconds, stop())
+            starting = here if starting is None else starting
+            state.seconds, over, asked = processes.agree(earlier + here - starting, here >= seconds, stop())
             done, stopping = config.progress(state.step, state.seconds), bool(over or asked)
             due = int(done * config.validations) > int(seen * config.validations) or bool(over)
             seen = done
