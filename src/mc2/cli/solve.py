@@ -27,7 +27,9 @@ def solve(
     grid: Annotated[int | None, typer.Option(help="Pixels along a side, instead of the file's.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     epsilon: Annotated[float, typer.Option(help="Distance from the boundary at which a walk ends.")] = 1e-4,
-    max_steps: Annotated[int, typer.Option(help="Steps after which a walk is cut off.")] = 128,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Steps after which a walk is cut off: 1,024 in rounds, else 128.")
+    ] = None,
     sampling: Annotated[str, typer.Option(help="How sources are sampled: green or uniform.")] = "green",
     stratify: Annotated[bool, typer.Option("--stratify", help="Spread the walks' first directions evenly.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda; rounds walk on the CPU.")] = "auto",
@@ -38,7 +40,7 @@ def solve(
     with interruptible(), progress("walking", "walks") as report:
         loaded, where, found = _solve(
             file, out, plot, grid, walks=walks, tolerance=tolerance, corrector=corrector, start=start, seed=seed,
-            epsilon=epsilon, max_steps=max_steps, sampling=sampling, stratify=stratify, device=device, threads=threads,
+            epsilon=epsilon, **({} if max_steps is None else {"max_steps": max_steps}), sampling=sampling, stratify=stratify, device=device, threads=threads,
             progress=report,
         )  # fmt: skip
         certificate = found.certify(certify) if certify else None
