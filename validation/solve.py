@@ -360,7 +360,8 @@ def main():
     parser.add_argument("--part", action="append", choices=PARTS, help="may be given several times; all if not given")
     parser.add_argument("--instances", type=int, default=200, help="of PDEZoo; also how many certificates")
     parser.add_argument("--seeds", type=int, default=8, help="of every instance, for the coverage")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, with all rows, instead of tables")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--rows", action="store_true", help="with every solution's row in it")
     chosen = parser.parse_args()
     results = {}
     with warnings.catch_warnings():
@@ -370,7 +371,10 @@ def main():
             if not chosen.json:
                 show(name, results[name])
     if chosen.json:
-        print(json.dumps(results, ensure_ascii=False))
+        for found in results.values():
+            if not chosen.rows:
+                found.pop("rows", None)
+        print(json.dumps(results, ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def solve(
     with interruptible(), progress("walking", "walks") as report:
         loaded, where, found = _solve(
             file, out, plot, grid, walks=walks, tolerance=tolerance, corrector=corrector, start=start, seed=seed,
-            epsilon=epsilon, **({} if max_steps is None else {"max_steps": max_steps}), sampling=sampling, stratify=stratify, device=device, threads=threads,
+            epsilon=epsilon, max_steps=max_steps, sampling=sampling, stratify=stratify, device=device, threads=threads,
             progress=report,
         )  # fmt: skip
         certificate = found.certify(certify) if certify else None
@@ -80,6 +80,8 @@ def _solve(
         check_target(plot, *FORMATS)
     if out:
         check_target(out, ".npz", ".nc")
+    if options["max_steps"] is None:  # what is best depends on the corrector
+        del options["max_steps"]
     loaded = read_problem(file)
     where = loaded.grid if size is None else Grid(size)
     return loaded, where, solve(loaded.problem, grid=where, **options)

@@ -79,6 +79,7 @@ class Certificate:
 def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int) -> Certificate:
     """What `Solution.certify` documents."""
     whole("walks", walks, 2)
+    whole("seed", seed, 0)
     if not 0 < confidence < 1:
         raise InputError(f"confidence = {confidence!r} must lie between 0 and 1, such as 0.95")
     if solution.method == "boundary":
@@ -88,9 +89,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
         )
     x, y, value = _places(solution, points, seed)
     fitted = solution.fitted(x, y)
-    mean, variance = average(
-        solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + whole("seed", seed, 0)
-    )
+    mean, variance = average(solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + seed)
     estimate = fitted + mean
     sampled = isinstance(points, int)
     make = _Maker(estimate - value, variance, sampled, _quantile(confidence))

@@ -78,10 +78,8 @@ class Rounds:
         x, y = (c[self.mask] for c in rounded)
         self.points = np.stack([x, y], axis=1)
         edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
-        largest = max(
-            float(np.abs(part).max()) for part in (problem.boundary(*edge), self.field(*edge), self.field(*some))
-        )
-        self.rounding = ROUNDING * largest
+        parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
+        self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
         self.sites = Sites(x, y, problem.laplacian is not None)
         self.bases = [partial(make_basis, problem.domain, problem.operator())]
 
