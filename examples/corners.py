@@ -16,7 +16,7 @@ from mc2.geometry import Polygon
 from mc2.plotting import save_figure
 from mc2.zoo.scores import psnr
 
-A, B = 0.31, 0.85
+A, B = 0.3, 0.85
 PLUS = [(A, A), (A, B), (-A, B), (-A, A), (-B, A), (-B, -A), (-A, -A), (-A, -B), (A, -B), (A, -A), (B, -A), (B, A)]
 POINTS = [(0.0, 0.0), (0.25, 0.25), (0.7, 0.1), (-0.1, 0.6), (-0.28, -0.31), (-0.6, 0.2)]
 

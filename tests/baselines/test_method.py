@@ -34,7 +34,7 @@ def everything(index, size=24):
     values = {"family": instance.family, "parameter": parameter, "grid": grid, "domain": instance.domain}
     values |= {"mask": fields.mask[0].astype(bool), "source": fields.f[0].astype(float), "problem": problem}
     values |= {"source_function": problem.source, "points": instance.domain.sample_interior(20, seed=0)}
-    return values | {"estimate": fields.mean[0, 0], "variance": fields.variance[0, 0], "walks": 8}, exact
+    return values | {"estimate": fields.mean[0, 0], "variance": fields.variance[0, 0], "walks": 8, "seed": 0}, exact
 
 
 def test_a_method_sees_what_it_declares():

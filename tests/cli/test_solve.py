@@ -11,37 +11,89 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from mc2.walks import Estimate
 from tests.cli.test_commands import EXAMPLE, mc2
 
+JUMPS = "family = 'laplace'\nboundary = 'where(sin(30*x) > 0, 1, 0)'\ngrid = 12\n[domain]\nshape = 'disk'\n"
+HELMHOLTZ = "family = 'helmholtz'\nexact = 'sin(3*x)*cos(4*y)'\nk = {k}\ngrid = 24\n[domain]\nshape = 'disk'\n"
 
-def test_summary_and_files(tmp_path):
+
+@pytest.mark.parametrize("corrector", ["rounds", "none"])
+def test_summary_and_files(tmp_path, corrector):
     out, plot = tmp_path / "s.npz", tmp_path / "s.png"
-    done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", "none", "--out", out, "--plot", plot, "--grid", 64)
+    done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", corrector, "--out", out, "--plot", plot, "--grid", 64)
     assert done.returncode == 0, done.stderr
-    for word in ("walks", "16 per pixel", "steps each", "std. error", "error", "s.npz", "s.png"):
+    for word in (f"by {corrector}", "walks", "std. error", "error", "of the solution", "s.npz", "s.png"):
         assert word in done.stdout
-    found = Estimate.load(out)
-    assert found.mean.shape == (64, 64)
-    assert found.walks == 16
+    assert ("16 per pixel" in done.stdout) == (corrector != "rounds")
+    assert ("functions" in done.stdout) == (corrector == "rounds")
+    with np.load(out, allow_pickle=False) as found:
+        assert found["values"].shape == (64, 64)
+        assert json.loads(str(found["record"]))["method"] == corrector
     assert imread(plot)[..., :3].std() > 0.05
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.npz", "s.png"]
 
 
 def test_json_tells_the_truth():
-    done = mc2("solve", EXAMPLE, "--walks", 64, "--grid", 64, "--json", "--device", "cpu")
+    done = mc2("solve", EXAMPLE, "--walks", 8, "--grid", 64, "--json", "--device", "cpu")
     contents = json.loads(done.stdout)
-    assert contents["walks"] == 64 * contents["pixels"]
-    assert 10 < contents["steps_per_walk"] < 20
-    assert 0 < contents["rms_error"] < contents["largest_standard_error"] * 2
-    again = json.loads(mc2("solve", EXAMPLE, "--walks", 64, "--grid", 64, "--json", "--threads", 1).stdout)
+    assert contents["walks"] == sum(step["points"] * step["walks"] for step in contents["history"])
+    assert [step["walks"] for step in contents["history"]] == [2, 2, 2, 2]
+    assert contents["method"] == "rounds"
+    assert 0 < contents["rms_error"] < contents["largest_error"] < 1e-3
+    assert 0.2 < contents["rms_error"] / contents["standard_error"] < 5
+    assert contents["standard_error"] <= contents["largest_standard_error"]
+    again = json.loads(mc2("solve", EXAMPLE, "--walks", 8, "--grid", 64, "--json", "--threads", 1).stdout)
     assert again["rms_error"] == contents["rms_error"]
+
+
+def test_tolerances():
+    contents = json.loads(mc2("solve", EXAMPLE, "--grid", 32, "--json", "--tolerance", "1e-5").stdout)
+    assert contents["converged"]
+    assert contents["rms_error"] < 3e-5
+    assert len(contents["history"]) > 2
+
+
+def test_a_tolerance_that_is_not_met_is_one_warning(tmp_path):
+    (tmp_path / "p.toml").write_text(JUMPS)
+    done = mc2("solve", tmp_path / "p.toml", "--tolerance", "1e-9", "--json")
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: the standard error is ")
+    assert done.stderr.count("\n") == 1
+    assert not json.loads(done.stdout)["converged"]
+
+
+def test_certificates():
+    done = mc2("solve", EXAMPLE, "--grid", 32, "--walks", 4, "--start", "boundary", "--certify", 16)
+    assert done.returncode == 0, done.stderr
+    assert "error, root mean square with 95% interval" in done.stdout
+    assert "overall" in done.stdout
+    contents = json.loads(mc2("solve", EXAMPLE, "--grid", 32, "--walks", 4, "--certify", 16, "--json").stdout)
+    certificate = contents["certificate"]
+    assert certificate["low"] <= certificate["rms_error"] <= certificate["high"]
+    assert certificate["rms_error"] == pytest.approx(contents["rms_error"], rel=0.5)
+
+
+def test_helmholtz_problems_that_cannot_be_walked(tmp_path):
+    file = tmp_path / "p.toml"
+    file.write_text(HELMHOLTZ.format(k=6.0))
+    done = mc2("solve", file)
+    assert done.returncode == 0, done.stderr
+    assert "by boundary" in done.stdout
+    assert done.stderr == ""
+    file.write_text(HELMHOLTZ.format(k=5.52008))  # a zero of J₀
+    done = mc2("solve", file, "--json")
+    assert done.returncode == 0
+    assert "of a Dirichlet eigenvalue of the domain" in done.stderr
+    assert done.stderr.count("\n") == 1
+    contents = json.loads(done.stdout)
+    assert contents["walks"] == 0
+    assert contents["rms_error"] < 1e-6
 
 
 def test_no_exact_solution_no_error_line(tmp_path):
     file = tmp_path / "p.toml"
     file.write_text("family = 'laplace'\nboundary = 'x'\ngrid = 32\n[domain]\nshape = 'disk'\n")
-    done = mc2("solve", file, "--walks", 1)
+    done = mc2("solve", file, "--walks", 1, "--corrector", "none")
     assert done.returncode == 0
     assert "unknown from one walk" in done.stdout
     assert "rms" not in done.stdout
@@ -52,10 +104,11 @@ def test_no_exact_solution_no_error_line(tmp_path):
     [
         (["--walks", "0"], "walks = 0"),
         (["--corrector", "magic"], "unknown corrector 'magic'"),
+        (["--tolerance", "-1"], "tolerance = -1"),
+        (["--certify", "1"], "walks = 1"),
         (["--plot", "a.jpeg"], "must end in .png"),
-        (["--out", "a.txt"], "must end in .npz"),
+        (["--out", "a.txt"], "must end in .npz, .nc"),
         (["--out", "missing/a.npz"], "cannot write"),
-        (["--sampling", "sobol"], "unknown sampling"),
         (["--epsilon", "2"], "epsilon = 2.0"),
     ],
 )
@@ -68,7 +121,8 @@ def test_bad_options_are_one_line(tmp_path, arguments, message):
 
 
 def test_interruption_leaves_nothing_behind(tmp_path):
-    command = [sys.executable, "-m", "mc2.cli.main", "solve", str(EXAMPLE), "--walks", "2000000", "--out", "s.npz"]
+    command = [sys.executable, "-m", "mc2.cli.main", "solve", str(EXAMPLE), "--corrector", "none"]
+    command += ["--walks", "2000000", "--out", "s.npz"]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(4)
     running.send_signal(signal.SIGINT)
@@ -82,5 +136,5 @@ def test_warnings_are_one_line():
     done = mc2("solve", EXAMPLE, "--grid", 16, "--max-steps", 2)
     assert done.returncode == 0
     assert done.stderr.startswith("warning: ")
+    assert "ran out of steps" in done.stderr
     assert done.stderr.count("\n") == 1
-    assert np.isfinite(json.loads(mc2("solve", EXAMPLE, "--grid", 16, "--json").stdout)["rms_error"])

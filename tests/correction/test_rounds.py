@@ -154,8 +154,6 @@ def test_no_error_bar_is_below_rounding():
     assert np.abs(error(rounds, lambda x, y: 1e6 + x)).max() < 1e-8
 
 
-# Fails: walks that are all worth the same have variance 0, of which `smooth_variance` makes 1e-312; the fit divides by
-# its root and overflows: "array must not contain infs or NaNs".
 @pytest.mark.parametrize("value", [0, 1, -1e3])
 def test_constant_data(value):
     """Every walk is worth the same: there is nothing to be uncertain about."""
@@ -185,10 +183,9 @@ def test_rounds_use_new_walks():
     assert len(set(befores)) == len(befores) >= 2
 
 
-# Fails: a pixel centre of the cover may lie in the domain and its float32 not, so that `find_exits` drops it and the
-# arrays no longer fit: a ValueError. One of a hundred round numbers does this.
 @pytest.mark.parametrize("domain", [Rectangle(0.2, 1.2), Stadium(0.3, 0.4), Stadium(0.2, 1.0)], ids=repr)
 def test_points_on_the_verge_of_the_domain(domain):
+    """Pixel centres that lie in the domain, but their float32 does not."""
     rounds = Rounds(mc2.Laplace(domain, boundary="x*y"), Options(), GRID)
     for _ in range(2):
         rounds.walk(2)
@@ -211,8 +208,8 @@ def test_points_on_the_verge_of_the_domain(domain):
 @pytest.mark.parametrize("count", [64, 4096])
 def test_covers_reach_all_of_the_domain(domain, count):
     """Parts outside of [-1, 1]² too, with points in proportion to their area."""
-    grid, mask = cover(domain, count)
-    np.testing.assert_array_equal(mask, domain.mask(grid))
+    grid = cover(domain, count)
+    mask = domain.mask(grid)
     assert 0.9 * count <= mask.sum() < 3 * count + 100
     xmin, xmax, ymin, ymax = domain.bounds
     assert grid.bounds[0] <= xmin + 1e-9

@@ -27,7 +27,9 @@ def solve(
     grid: Annotated[int | None, typer.Option(help="Pixels along a side, instead of the file's.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     epsilon: Annotated[float, typer.Option(help="Distance from the boundary at which a walk ends.")] = 1e-4,
-    max_steps: Annotated[int, typer.Option(help="Steps after which a walk is cut off.")] = 128,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Steps after which a walk is cut off: 1,024 in rounds, else 128.")
+    ] = None,
     sampling: Annotated[str, typer.Option(help="How sources are sampled: green or uniform.")] = "green",
     stratify: Annotated[bool, typer.Option("--stratify", help="Spread the walks' first directions evenly.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda; rounds walk on the CPU.")] = "auto",
@@ -78,6 +80,8 @@ def _solve(
         check_target(plot, *FORMATS)
     if out:
         check_target(out, ".npz", ".nc")
+    if options["max_steps"] is None:  # what is best depends on the corrector
+        del options["max_steps"]
     loaded = read_problem(file)
     where = loaded.grid if size is None else Grid(size)
     return loaded, where, solve(loaded.problem, grid=where, **options)

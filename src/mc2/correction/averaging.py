@@ -1,8 +1,8 @@
 """Averaging: where no basis fits what is left, its walks are averaged at every pixel, with the fit as control variate.
 
 The walks' mean is unbiased and has noise; the fit has no noise and an error. Both sizes are known as profiles over the
-distance to the boundary, so the mean is taken with the share that leaves the least error (Wiener, 1949): never more
-than either alone.
+distance to the boundary, so the mean is taken with the share that leaves the least error (Wiener, 1949), and not at all
+where what is left cannot be told from noise.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ CHUNK = 1 << 20
 @dataclass(frozen=True)
 class Averaging:
     """walks: from every point. instance: keys their random numbers. signal, noise: mean squares of what is left, and
-    of the noise of its walks' means. least: how well the first is known, in units of the second."""
+    of the noise of its walks' means. unsure: of the first, in units of the second."""
 
     problem: Problem
     field: Field
@@ -34,7 +34,7 @@ class Averaging:
     instance: int
     signal: Profile
     noise: Profile
-    least: float
+    unsure: float
 
     def values(self, x: Array, y: Array) -> Array:
         """What to add to the field at points."""
@@ -45,12 +45,12 @@ class Averaging:
         """Of the walks' mean that is taken."""
         distance = np.abs(self.problem.domain.distance(x, y))
         noise = self.noise(distance)
-        signal = self.signal(distance) + self.least * noise
+        signal = np.maximum(self.signal(distance) - self.unsure * noise, 0.0)
         return np.asarray(signal / np.maximum(signal + noise, 1e-300))
 
     def standard_error(self, x: Array, y: Array) -> Array:
         distance = np.abs(self.problem.domain.distance(x, y))
-        return np.sqrt(self.share(x, y) * self.noise(distance))
+        return np.sqrt((self.share(x, y) + self.unsure) * self.noise(distance))
 
 
 def average(
@@ -82,5 +82,5 @@ def make_averaging(
 ) -> Averaging:
     """From the walks' means and their variances at points whose distances to the boundary are known."""
     signal, noise = Profile(distance, mean**2 - variance), Profile(distance, variance)
-    least = float(np.sqrt(2 * BINS / len(mean)))  # the mean square of so much noise is uncertain by this part
-    return Averaging(problem, field, signal=signal, noise=noise, least=least, **how)  # type: ignore[arg-type]
+    unsure = float(np.sqrt(2 * BINS / len(mean)))  # the mean square of so much noise is uncertain by this part
+    return Averaging(problem, field, signal=signal, noise=noise, unsure=unsure, **how)  # type: ignore[arg-type]

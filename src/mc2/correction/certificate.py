@@ -76,11 +76,10 @@ class Certificate:
         return "\n".join(lines)
 
 
-def certify(
-    solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int | None
-) -> Certificate:
+def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int) -> Certificate:
     """What `Solution.certify` documents."""
     whole("walks", walks, 2)
+    whole("seed", seed, 0)
     if not 0 < confidence < 1:
         raise InputError(f"confidence = {confidence!r} must lie between 0 and 1, such as 0.95")
     if solution.method == "boundary":
@@ -90,7 +89,7 @@ def certify(
         )
     x, y, value = _places(solution, points, seed)
     fitted = solution.fitted(x, y)
-    mean, variance = average(solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + (seed or 0))
+    mean, variance = average(solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + seed)
     estimate = fitted + mean
     sampled = isinstance(points, int)
     make = _Maker(estimate - value, variance, sampled, _quantile(confidence))
@@ -106,12 +105,12 @@ def certify(
     )
 
 
-def _places(solution: "Solution", points: int | ArrayLike, seed: int | None) -> tuple[Array, Array, Array]:
+def _places(solution: "Solution", points: int | ArrayLike, seed: int) -> tuple[Array, Array, Array]:
     """Coordinates, which float32 can hold, and the solution's values there."""
     if isinstance(points, int):
         whole("points", points, 8)
         inside = np.flatnonzero(solution.mask)
-        chosen = np.random.default_rng((solution.options.seed, seed or 0)).choice(inside, points)
+        chosen = np.random.default_rng((solution.options.seed, seed)).choice(inside, points)
         x, y = (c.ravel()[chosen] for c in solution.grid.points())
         return x, y, solution.values.ravel()[chosen]
     array = np.asarray(points, float)

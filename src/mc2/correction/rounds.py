@@ -29,7 +29,7 @@ HELPED = 0.9
 SLOW = 0.5
 """A round that lowers it to no less than this part tells that the basis is about to fail."""
 ROUNDING = 1e-15
-"""Of the largest boundary value, which no error bar is below."""
+"""Of the largest value that is added up, which no error bar is below."""
 JUDGED = 1024
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 2.5
@@ -71,18 +71,17 @@ class Rounds:
         self.history: list[Round] = []
         self.helped, self.slow = True, False
         self.truncated = 0
-        where, self.mask = cover(problem.domain, points)
-        self.distance = problem.domain.distance(*where.points())
-        # walks start where float32 can
-        x, y = (c[self.mask].astype(np.float32).astype(float) for c in where.points())
+        where = cover(problem.domain, points)
+        rounded = [c.astype(np.float32).astype(float) for c in where.points()]  # walks start where float32 can
+        self.distance = problem.domain.distance(*rounded)
+        self.mask = self.distance > 0
+        x, y = (c[self.mask] for c in rounded)
         self.points = np.stack([x, y], axis=1)
-        edge = problem.domain.sample_boundary(256).T
-        self.rounding = ROUNDING * float(np.abs([problem.boundary(*edge), self.field(*edge)]).max())
+        edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
+        parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
+        self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
         self.sites = Sites(x, y, problem.laplacian is not None)
-        operator = problem.operator()
-        self.bases = [partial(make_basis, problem.domain, operator, hole_degree=-1)]
-        if problem.domain.holes():
-            self.bases = [partial(make_basis, problem.domain, operator)]
+        self.bases = [partial(make_basis, problem.domain, problem.operator())]
 
     @property
     def walks(self) -> int:
@@ -161,29 +160,28 @@ class Rounds:
     def _doubt(self, left: Array, claimed: float) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
 
-        The error is larger when the basis cannot fit what is left, and nothing is claimed when a step was of no help.
-        It is then taken to be spread over the domain as the variance of the walks is.
+        The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
+        is then taken to be spread over the domain as the variance of the walks is.
         """
         mean, variance = left.mean(1), left.var(1, ddof=1) / left.shape[1]
         excess = mean**2 - variance
         seen, noise = float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
-        if self.fit is not None and self.helped and seen <= CONTRADICTED * (claimed**2 + noise):
+        if self.fit is not None and not self.slow and seen <= CONTRADICTED * (claimed**2 + noise):
             return None
         share = max(seen, noise) / max(float(variance.mean()), 1e-300)
         return Profile(self.distance[self.mask], share * variance)
 
 
-def cover(domain: Domain, count: int) -> tuple[Grid, NDArray[np.bool_]]:
-    """A grid over the whole domain with about so many pixels inside, and its mask."""
+def cover(domain: Domain, count: int) -> Grid:
+    """A grid over the whole domain with about so many pixels inside."""
     xmin, xmax, ymin, ymax = domain.bounds
     half, x, y = 0.5 * domain.size, 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
     size = int(np.sqrt(count))
     while True:
         grid = Grid(size, (x - half, x + half, y - half, y + half))
-        mask = domain.mask(grid)
-        inside = int(mask.sum())
+        inside = int(domain.mask(grid).sum())
         if inside >= 0.9 * count or size > 4096:
-            return grid, mask
+            return grid
         size = int(size * min(8.0, np.sqrt(count / max(inside, 1)))) + 1
 
 

@@ -26,6 +26,8 @@ from mc2.walks.tasks import Progress
 Array = NDArray[np.float64]
 PER_ROUND = 2
 """Walks from every point in a round: the fewest that tell their variance. Many small rounds gain the most."""
+MAX_STEPS = 1024
+"""Where walks of rounds are cut off, if not said otherwise: they are few, and the last digits count."""
 ROUNDING = 1e-13
 """Of the largest boundary value: what is left is rounding then, and there is no use in another round."""
 MOST_WALKS = 64
@@ -63,7 +65,7 @@ def solve(
     A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, is solved by boundary least
     squares alone; the solution's method says so.
     """
-    grid, chosen = grid or Grid(), Options(**options)
+    grid, chosen = grid or Grid(), Options(**({"max_steps": MAX_STEPS} | options))
     whole("walks", walks, 1)
     if tolerance is not None:
         positive("tolerance", tolerance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ class Hole(NamedTuple):
     radius: float
 
 
+@lru_cache(maxsize=256)
 def find_holes(domain: Domain) -> tuple[Hole, ...]:
     """Label the outside on a grid; every component that does not reach the border is a hole. The largest come first."""
     if _filled(domain):
