@@ -189,7 +189,6 @@ def test_kinks_are_found_where_they_are():
     np.testing.assert_allclose(sorted(kinks, key=lambda at: at[1]), [(0.25, -1), (0.25, 1)], atol=1e-6)
 
 
-# Fails for the ring: its outline is one circle after the other, and the step between them is taken for a jump.
 @pytest.mark.parametrize("domain", [Disk(), Ellipse(1.0, 0.4), Annulus(0.3, 1.0)], ids=repr)
 def test_smooth_data_have_no_breaks(domain):
     for text in ("sin(20*x)*exp(y)", "tanh(30*x)", "x", "1"):

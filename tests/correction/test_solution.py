@@ -161,7 +161,6 @@ def test_correctors_take_estimates():
         NoCorrector().correct(at_points, PROBLEM)
 
 
-# Fails: `PhysicsCorrector` asserts that there is a grid.
 def test_only_estimates_on_a_grid_are_corrected_by_physics():
     from mc2.correction import PhysicsCorrector
 

@@ -79,7 +79,6 @@ def test_shapes_are_kept():
     assert function.text == "values on 8 × 8 pixels"
 
 
-# Fails: SciPy's map_coordinates refuses points without a shape, so numbers end in a RuntimeError.
 def test_numbers_are_points_too():
     value = GridFunction(np.ones((8, 8)))(0.0, 0.0)
     assert np.shape(value) == ()
@@ -135,7 +134,6 @@ def test_walks_with_a_source_on_a_grid():
     np.testing.assert_allclose(one.mean, two.mean, atol=2e-4)
 
 
-# Fails: messages and docstrings name `mc2.problems.GridFunction`, which the package does not export.
 def test_grid_functions_are_public():
     import mc2.problems
 

@@ -50,8 +50,6 @@ def points(domain, count=40):
     return DOMAINS[domain].sample_interior(count, seed=0).astype(np.float32).astype(float)
 
 
-# Fails for the ellipse, the L and the composition: one Newton step (`geometry.projection.foot`) does not reach the
-# boundary where the distance is a lower bound, nor beside a corner, where its gradient is a mixture of two.
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_ends_lie_on_the_boundary(domain):
     found = find_exits(problem("laplace", domain), points(domain, 2000), 16, Options())

@@ -63,17 +63,17 @@ def average(
     instance: int,
     progress: Progress | None = None,
 ) -> tuple[Array, Array]:
-    """What a field leaves over at points, from walks: their mean, and its variance."""
-    mean, variance = np.empty((2, x.size))
-    step = max(1, CHUNK // walks)
-    for first in range(0, x.size, step):
-        part = slice(first, first + step)
+    """What a field leaves over at points, from walks: their mean, and its variance. On the boundary it is known."""
+    mean, variance = problem.boundary(x, y) - field(x, y), np.zeros(x.size)
+    step, inside = max(1, CHUNK // walks), np.flatnonzero(problem.domain.contains(x, y))
+    for first in range(0, inside.size, step):
+        part = inside[first : first + step]
         points = np.stack([x[part], y[part]], axis=1)
         # every part has random numbers of its own
         worth = residual(problem, field, find_exits(problem, points, walks, options, instance + first))
         mean[part], variance[part] = worth.mean(1), worth.var(1, ddof=1) / walks
         if progress:
-            progress(min(first + step, x.size) * walks, x.size * walks)
+            progress(min(first + step, inside.size) * walks, inside.size * walks)
     return mean, variance
 
 

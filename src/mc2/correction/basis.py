@@ -126,8 +126,9 @@ class Basis:
             poles = np.array([(*pole.center, pole.radius) for pole in self.poles])
             orders = np.array([pole.orders for pole in self.poles])
             add_poles(x, y, poles, orders, self.radius, coefficients[self._main :], out)
-        for jump, coefficient in zip(self.jumps, coefficients[len(self.levels) - len(self.jumps) :], strict=True):
-            out += coefficient * angle(jump, x, y)
+        first = self._main + sum(len(pole.levels) for pole in self.poles)
+        for number, jump in enumerate(self.jumps, first):
+            out += coefficients[number] * angle(jump, x, y)
         if self.doubled:
             twice = np.zeros(x.size)
             add_columns(*self._rules, *shifted, coefficients[-self._main :], twice)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.blas import one_thread
 from mc2.correction.basis import Basis, Jump, Pole, make_basis
 from mc2.correction.field import Field, lifted
 from mc2.geometry import Corner, Domain, Grid
@@ -60,6 +61,7 @@ class BoundaryFit:
         return self.error / max(self.scale, 1e-300)
 
 
+@one_thread()
 def fit_boundary(problem: Problem, grid: Grid | None = None) -> BoundaryFit:
     """Solve a problem from its source around the domain and its data on the boundary."""
     start = lifted(problem, grid)
@@ -88,7 +90,9 @@ def _bases(problem: Problem) -> Iterator[tuple[Basis, tuple[Array, Array]]]:
     jumps, kinks = ([look_around(domain, *place) for place in places] for places in find_breaks(problem, corners))
     rough = [*corners, *jumps, *kinks]
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
-    poles = (*plain.poles, *_crowd(domain, rough, orders), *_ring(domain, points[0], orders))
+    share = 2 if plain.doubled else 1  # with four times the functions, half the poles
+    crowd, ring = _crowd(domain, rough, orders, MOST_POLES // share), _ring(domain, points[0], orders, RING // share)
+    poles = (*plain.poles, *crowd, *ring)
     angles = () if plain.sign else tuple(Jump(jump.center, jump.outward) for jump in jumps)
     degree = DEGREES[1] + waves
     yield replace(plain, degree=degree, poles=poles, jumps=angles), spread(domain, [corner.center for corner in rough])
@@ -135,7 +139,10 @@ def find_breaks(
             return np.where(on, problem.boundary(x, y), np.nan).reshape(t.shape)
 
         for found, places in ((_jumps(data), jumps), (_kinks(data), kinks)):
-            places += [(float(x), float(y)) for x, y in leaf.outline(found % 1.0)]
+            near = 1e-2 / SAMPLES
+            apart = np.hypot(*(leaf.outline((found + near) % 1.0) - leaf.outline((found - near) % 1.0)).T)
+            whole = found[apart < 10 * near * leaf.perimeter]  # not the seam between two curves of one shape
+            places += [(float(x), float(y)) for x, y in leaf.outline(whole % 1.0)]
     known = np.array([*jumps, *(corner.center for corner in corners), (np.inf, np.inf)])
     apart = 1e-5 * problem.domain.size
     return jumps, [kink for kink in kinks if np.hypot(*(known - kink).T).min() > apart]
@@ -185,9 +192,9 @@ def _steep(change: Array, values: Array) -> NDArray[np.intp]:
     return chosen[np.argsort(-change[chosen])][:MOST_BREAKS]
 
 
-def _crowd(domain: Domain, corners: Sequence[Corner], orders: tuple[int, int]) -> Iterator[Pole]:
+def _crowd(domain: Domain, corners: Sequence[Corner], orders: tuple[int, int], most: int) -> Iterator[Pole]:
     """Poles outside of every corner, at distances that shrink towards it (Gopal and Trefethen, 2019)."""
-    count = max(6, min(POLES, MOST_POLES // max(len(corners), 1)))
+    count = max(6, min(POLES, most // max(len(corners), 1)))
     steps = np.exp(-4 * (np.sqrt(count) - np.sqrt(np.arange(1, count + 1))))
     centers = np.array([corner.center for corner in corners])
     for corner in corners:
@@ -201,11 +208,11 @@ def _crowd(domain: Domain, corners: Sequence[Corner], orders: tuple[int, int]) -
                 yield Pole((float(x), float(y)), depth, orders)
 
 
-def _ring(domain: Domain, points: Array, orders: tuple[int, int]) -> Iterator[Pole]:
+def _ring(domain: Domain, points: Array, orders: tuple[int, int], count: int) -> Iterator[Pole]:
     """Poles all around the domain, as far outside as there is room (method of fundamental solutions: Fairweather and
     Karageorghis, 1998). points: on the boundary."""
     h = 1e-6 * domain.size
-    x, y = points[:, :: max(1, points.shape[1] // RING)]
+    x, y = points[:, :: max(1, points.shape[1] // count)]
     slope_x = domain.distance(x - h, y) - domain.distance(x + h, y)
     slope_y = domain.distance(x, y - h) - domain.distance(x, y + h)
     outward = np.stack([slope_x, slope_y]) / np.maximum(np.hypot(slope_x, slope_y), 1e-300)

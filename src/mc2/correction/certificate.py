@@ -87,12 +87,11 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
             "walks cannot certify this solution: k² is not below half of the first eigenvalue, where their variance is "
             "too large; its error bars come from the misfit on the boundary and the condition of the problem"
         )
-    x, y, value = _places(solution, points, seed)
-    fitted = solution.fitted(x, y)
+    chosen = _places(solution, points, seed)
+    x, y = chosen.x, chosen.y
     mean, variance = average(solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + seed)
-    estimate = fitted + mean
-    sampled = isinstance(points, int)
-    make = _Maker(estimate - value, variance, sampled, _quantile(confidence))
+    estimate = solution.fitted(x, y) + mean
+    make = _Maker(estimate - chosen.value, variance, chosen.weight, _quantile(confidence))
     bounds = float(x.min()), float(x.max()), float(y.min()), float(y.max())
     return Certificate(
         make.region(np.ones(x.size, bool), bounds),
@@ -105,46 +104,67 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     )
 
 
-def _places(solution: "Solution", points: int | ArrayLike, seed: int) -> tuple[Array, Array, Array]:
-    """Coordinates, which float32 can hold, and the solution's values there."""
+@dataclass(frozen=True)
+class _Places:
+    """Coordinates, which float32 can hold, the solution's values there, and what each point stands for.
+
+    weight: pixels, where points were drawn; nothing where they were given.
+    """
+
+    x: Array
+    y: Array
+    value: Array
+    weight: Array | None
+
+
+def _places(solution: "Solution", points: int | ArrayLike, seed: int) -> _Places:
+    """Pixels are drawn with replacement, half of them in proportion to the error bars: errors may be concentrated."""
     if isinstance(points, int):
         whole("points", points, 8)
         inside = np.flatnonzero(solution.mask)
-        chosen = np.random.default_rng((solution.options.seed, seed)).choice(inside, points)
-        x, y = (c.ravel()[chosen] for c in solution.grid.points())
-        return x, y, solution.values.ravel()[chosen]
-    array = np.asarray(points, float)
+        bars = solution.standard_error.ravel()[inside]
+        known = np.isfinite(bars).all() and bars.sum() > 0
+        share = 0.5 / inside.size + 0.5 * bars / bars.sum() if known else np.full(inside.size, 1 / inside.size)
+        random = np.random.default_rng((solution.options.seed, seed))
+        drawn = random.choice(inside.size, points, p=share / share.sum())
+        x, y = (c.ravel()[inside[drawn]] for c in solution.grid.points())
+        return _Places(x, y, solution.values.ravel()[inside[drawn]], 1 / (inside.size * share[drawn]))
+    try:
+        array = np.asarray(points, float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.ndim != 2 or array.shape[1] != 2 or not len(array):
         raise InputError(f"points = {short(points)} must be a number of points, or an array [count, 2]")
     x, y = array.T.astype(np.float32).astype(float)
-    return x, y, solution(x, y)
+    return _Places(x, y, solution(x, y), None)
 
 
 @dataclass(frozen=True)
 class _Maker:
-    """error, variance: at points. sampled: whether the points themselves are random. quantile: of the intervals."""
+    """error, variance: at points. weight: of each, where they were drawn at random. quantile: of the intervals."""
 
     error: Array
     variance: Array
-    sampled: bool
+    weight: Array | None
     quantile: float
 
     def region(self, inside: NDArray[np.bool_], bounds: tuple[float, float, float, float]) -> Region:
         error, variance = self.error[inside], self.variance[inside]
+        weight = None if self.weight is None else self.weight[inside]
         square = error**2 - variance
         # the square of a normal estimate of e has the variance 4 e² v + 2 v²
         noise = 4 * np.maximum(square, 0) * variance + 2 * variance**2
-        mean = self._interval(error, variance)
-        low, middle, high = (np.sqrt(max(v, 0.0)) for v in self._interval(square, noise))
-        return Region(
-            bounds, len(error), Interval(mean[1], mean[0], mean[2]), Interval(*map(float, (middle, low, high)))
-        )
+        mean = self._interval(error, variance, weight)
+        low, middle, high = (float(np.sqrt(max(end, 0.0))) for end in self._interval(square, noise, weight))
+        return Region(bounds, len(error), Interval(mean[1], mean[0], mean[2]), Interval(middle, low, high))
 
-    def _interval(self, values: Array, variance: Array) -> tuple[float, float, float]:
-        """Low, mean and high: over random points their spread tells, at given ones only the walks' noise counts."""
-        count = len(values)
-        error = float(values.std(ddof=1)) / np.sqrt(count) if self.sampled else float(np.sqrt(variance.sum())) / count
-        mean = float(values.mean())
+    def _interval(self, values: Array, variance: Array, weight: Array | None) -> tuple[float, float, float]:
+        """Low, mean and high: over points drawn their spread tells, at given ones only the walks' noise counts."""
+        if weight is None:
+            mean, error = float(values.mean()), float(np.sqrt(variance.sum())) / len(values)
+        else:
+            mean = float(np.average(values, weights=weight))
+            error = float(np.linalg.norm(weight * (values - mean)) / weight.sum())
         return mean - self.quantile * error, mean, mean + self.quantile * error
 
 

@@ -38,10 +38,18 @@ class Walked:
     estimate: Estimate
 
     def values(self, x: Array, y: Array) -> Array:
-        return self._at(x, y).mean
+        inside = self.problem.domain.contains(x, y)
+        found = self.problem.boundary(x, y)
+        if inside.any():
+            found[inside] = self._at(x[inside], y[inside]).mean
+        return found
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        return self._at(x, y).standard_error
+        inside = self.problem.domain.contains(x, y)
+        found = np.zeros(x.size)
+        if inside.any():
+            found[inside] = self._at(x[inside], y[inside]).standard_error
+        return found
 
     def _at(self, x: Array, y: Array) -> Estimate:
         return walk(self.problem, [self.estimate.walks], _options(self.estimate), points=np.stack([x, y], axis=1))[0]
@@ -80,7 +88,8 @@ class PhysicsCorrector(Corrector):
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
         if estimate.walks < 2:
             raise InputError("the corrector 'physics' needs two or more walks per pixel, to know their variance")
-        assert estimate.grid is not None
+        if estimate.grid is None:
+            raise InputError("only an estimate on a grid can be corrected")
         start = time.perf_counter()
         made = correct_by_physics(
             estimate.mean, estimate.variance, estimate.mask, estimate.grid, problem.domain, problem.operator(),

@@ -130,11 +130,12 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     usable = int(dependent[0]) if dependent.size else usable
     levels = basis.levels[basis.order]
     ends = np.flatnonzero(np.diff(levels, append=levels[-1] + 1)) + 1  # columns up to every level
-    ends = ends[ends <= usable]
+    ends = np.concatenate([[0], ends[ends <= usable]])  # no column at all is a fit too
     usable = int(ends[-1])
-    coefficients = solve_triangular(factor[:usable, :usable], columns[:usable] @ target, lower=True)
-    chi2 = float(target @ target) - np.concatenate([[0.0], np.cumsum(coefficients**2)[ends - 1]])
-    ends = np.concatenate([[0], ends])  # no column at all is a fit too
+    coefficients = np.zeros(0)
+    if usable:
+        coefficients = solve_triangular(factor[:usable, :usable], columns[:usable] @ target, lower=True)
+    chi2 = float(target @ target) - np.concatenate([[0.0], np.cumsum(coefficients**2)])[ends]
     criterion = chi2 + PRICE * ends
     weights = np.exp(-0.5 * (criterion - criterion.min()))
     reach = np.cumsum(weights[::-1])[::-1] / weights.sum()  # that at least so many levels are in
@@ -143,7 +144,8 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     count, best = len(share), int(np.argmin(criterion))
     own = coefficients[:count]
     found = np.zeros(len(levels))
-    found[basis.order[:count]] = solve_triangular(factor[:count, :count], share * own, lower=True, trans=1)
+    if count:
+        found[basis.order[:count]] = solve_triangular(factor[:count, :count], share * own, lower=True, trans=1)
     spread = share + share * (1 - share) * own**2
     misfit = float(chi2[best] / max(values.size - ends[best], 1))
     level = int(levels[ends[best] - 1]) if ends[best] else 0

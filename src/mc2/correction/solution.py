@@ -64,7 +64,7 @@ class Solution:
         Where walks were averaged at pixels, other walks are averaged here: values agree within their error bars.
         """
         px, py, shape = as_points(x, y)
-        outside = np.flatnonzero(self.problem.domain.distance(px, py) < -self.problem.domain.rounding)
+        outside = np.flatnonzero(~(self.problem.domain.distance(px, py) >= -self.problem.domain.rounding))
         if outside.size:
             first = int(outside[0])
             raise InputError(f"({px[first]:.4g}, {py[first]:.4g}) lies outside the domain, where there is no solution")

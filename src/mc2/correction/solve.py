@@ -78,6 +78,8 @@ def solve(
             raise InputError("a tolerance needs the corrector 'rounds': the others correct a given number of walks")
         correct = find_corrector(corrector).correct
         return correct(estimate(problem, walks, grid=grid, progress=progress, **options), problem)
+    if chosen.estimator != "standard":
+        raise unknown("estimator of rounds", chosen.estimator, ["standard"])
     if not can_walk(problem):
         with one_thread():
             return _from_boundary(problem, grid, chosen, tolerance)

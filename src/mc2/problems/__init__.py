@@ -7,6 +7,7 @@ from mc2.problems.files import ProblemFile, read_problem
 from mc2.problems.function import Function
 from mc2.problems.functions import as_function
 from mc2.problems.general_atoms import GENERAL_ATOMS
+from mc2.problems.grid_function import GridFunction
 from mc2.problems.harmonic_atoms import HARMONIC_ATOMS
 from mc2.problems.problem import Problem
 from mc2.problems.reader import read_expression
@@ -21,6 +22,7 @@ __all__ = [
     "Biharmonic",
     "Expression",
     "Function",
+    "GridFunction",
     "Helmholtz",
     "Laplace",
     "Poisson",

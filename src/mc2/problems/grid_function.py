@@ -21,7 +21,10 @@ class GridFunction(Function):
     """
 
     def __init__(self, values: ArrayLike, grid: Grid | None = None) -> None:
-        array = np.array(values, float)
+        try:
+            array = np.array(values, float)
+        except (TypeError, ValueError):
+            raise InputError("values on a grid must be numbers") from None
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise InputError(f"values on a grid must be an array [n, n], not of shape {list(array.shape)}")
         self.grid = grid or Grid(len(array))
@@ -46,8 +49,9 @@ class GridFunction(Function):
 
         x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         step_x, step_y = self.grid.spacing
-        place = (y - self.grid.y[0]) / step_y, (x - self.grid.x[0]) / step_x
-        return np.asarray(map_coordinates(self._coefficients, place, order=3, mode="nearest", prefilter=False))
+        place = np.stack([(y - self.grid.y[0]) / step_y, (x - self.grid.x[0]) / step_x]).reshape(2, -1)
+        found = map_coordinates(self._coefficients, place, order=3, mode="nearest", prefilter=False)
+        return np.asarray(found).reshape(x.shape)
 
     @cached_property
     def _coefficients(self) -> Array:

@@ -61,5 +61,9 @@ def find_exits(
 
     _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress)
     x, y, weight, share = found.astype(float)
-    on = foot(problem.domain, (x + 1j * y).ravel()).reshape(x.shape)  # from float32 to full precision
+    on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
+    off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)
+    if off.size:  # at corners, and where the distance is only a bound
+        on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
+    on = on.reshape(x.shape)
     return Exits(on.real, on.imag, weight, share, int(counts[0]), int(counts[1]))
