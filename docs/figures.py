@@ -32,7 +32,6 @@ NAMES = {
     "tv": "total variation",
     "nlm": "non-local means",
     "mc2-physics": "lift and projection",
-    "mc2-rounds": "rounds, 8 walks from 4,000 points",
     "fd": "finite differences, direct",
     "fd_amg": "finite differences, multigrid",
     "trefftz": "Trefftz, boundary least squares",

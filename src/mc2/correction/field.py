@@ -12,8 +12,11 @@ from mc2.correction.lift import Lift, make_lift
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks.exits import Exits
+from mc2.walks.tasks import pool
 
 Array = NDArray[np.float64]
+HALVES = 2
+"""Threads that evaluate a field on a grid."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Field:
         """Values at the pixels of a mask, 0 elsewhere."""
         field = np.zeros(grid.shape)
         x, y = (c[mask] for c in grid.points())
-        field[mask] = replace(self, lift=None)(x, y)
+        rest = replace(self, lift=None)
+        field[mask] = np.concatenate(list(pool(HALVES).map(rest, np.array_split(x, HALVES), np.array_split(y, HALVES))))
         if self.lift:
             field[mask] += self.lift.on_grid(grid)[mask]
         return field

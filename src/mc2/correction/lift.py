@@ -20,6 +20,7 @@ from mc2.correction.lift_kernels import interpolate
 from mc2.geometry import Grid
 from mc2.geometry.domain import Bounds
 from mc2.problems import Function
+from mc2.walks.tasks import pool
 
 Array = NDArray[np.float64]
 Operator = tuple[float, float, float]
@@ -32,6 +33,8 @@ TAIL = 1e-10
 """Part of a spectrum's largest entry that may be left at the highest frequencies."""
 STEEPNESS = 6.0
 """Of the flank erfc: it begins and ends within 1e-16 of 1 and 0."""
+WORKERS = 2
+"""Threads that evaluate a source, and transform it; more would not be faster."""
 CLEAR = 0.5
 """Smallest |k² − |ξ|²| that is accepted."""
 
@@ -64,10 +67,10 @@ class Lift:
         return periodic + self._polynomial(grid.x[None, :], grid.y[:, None])
 
     def __call__(self, x: Any, y: Any) -> Array:
-        """w at points inside the bounding box, by interpolation of degree 9 on a lattice of half the spacing."""
+        """w at points inside the bounding box, by interpolation of degree 9 on a finer lattice."""
         x, y, shape = as_points(x, y)
-        out, half = np.empty(x.size), 0.5 * self.step
-        interpolate(self._fine, (x - self.corner[0]) / half, (y - self.corner[1]) / half, out)
+        out, step = np.empty(x.size), self.side / len(self._fine)
+        interpolate(self._fine, (x - self.corner[0]) / step, (y - self.corner[1]) / step, out)
         return (out + self._polynomial(x, y)).reshape(shape)
 
     def laplacian(self) -> "Lift":
@@ -80,18 +83,18 @@ class Lift:
         """The periodic part at the lattice points."""
         from scipy.fft import irfft2
 
-        return np.asarray(irfft2(self.spectrum, (self.size, self.size)))
+        return np.asarray(irfft2(self.spectrum, (self.size, self.size), workers=WORKERS))
 
     @cached_property
     def _fine(self) -> Array:
-        """The periodic part on a lattice of half the spacing."""
+        """The periodic part on a lattice with half as many points again along each side."""
         from scipy.fft import irfft2
 
-        n, half = self.size, self.size // 2
-        padded = np.zeros((2 * n, n + 1), complex)
+        half, n = self.size // 2, 3 * self.size // 2
+        padded = np.zeros((n, n // 2 + 1), complex)
         padded[:half, : half + 1] = self.spectrum[:half]
         padded[-half:, : half + 1] = self.spectrum[-half:]
-        return np.asarray(4 * irfft2(padded, (2 * n, 2 * n)))
+        return np.asarray(2.25 * irfft2(padded, (n, n), workers=WORKERS))
 
     def _indices(self, axis: Array, corner: float) -> NDArray[np.int64] | None:
         """Lattice points that pixel centres along an axis are, if they are; periodic."""
@@ -166,9 +169,10 @@ def _transform(
     seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
     values = np.zeros((size, size))
     # beyond the domain a source may have no value, such as a logarithm at its centre
-    found = source(*np.broadcast_arrays(x[seen[1]], y[seen[0]]))
+    rows = np.array_split(y[seen[0]], WORKERS)
+    found = np.concatenate(list(pool(WORKERS).map(lambda part: source(*np.broadcast_arrays(x[seen[1]], part)), rows)))
     values[seen] = np.where(np.isfinite(found), found, 0.0) * window_y[seen[0]] * window_x[seen[1]]
-    return np.asarray(rfft2(values))
+    return np.asarray(rfft2(values, workers=WORKERS))
 
 
 def window(t: NDArray[Any], half: float, outer: float) -> Array:

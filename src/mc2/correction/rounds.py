@@ -30,7 +30,7 @@ SLOW = 0.5
 """A round that lowers it to no less than this part tells that the basis is about to fail."""
 ROUNDING = 1e-15
 """Of the largest value that is added up, which no error bar is below."""
-JUDGED = 1024
+JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 2.5
 """Times its claimed square and its own uncertainty that the error seen by walks must be, to be believed instead."""
@@ -72,7 +72,9 @@ class Rounds:
         self.helped, self.slow = True, False
         self.truncated = 0
         where = cover(problem.domain, points)
-        rounded = [c.astype(np.float32).astype(float) for c in where.points()]  # walks start where float32 can
+        # anywhere in their pixels, so that no function hides between them; and where float32 can
+        places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
+        rounded = places.astype(np.float32).astype(float)
         self.distance = problem.domain.distance(*rounded)
         self.mask = self.distance > 0
         x, y = (c[self.mask] for c in rounded)

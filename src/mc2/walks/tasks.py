@@ -91,13 +91,13 @@ def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
+def pool(threads: int) -> ThreadPoolExecutor:
     """Threads are kept: starting them would take as long as a small estimate."""
     return ThreadPoolExecutor(threads, thread_name_prefix="mc2")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has the pool, but not its threads
+    os.register_at_fork(after_in_child=pool.cache_clear)  # a forked process has the pool, but not its threads
 
 
 def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int, report: Callable[[Task], None]) -> NDArray[np.int64]:
@@ -123,7 +123,7 @@ def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int, report: Callab
             np.add(counts, found, out=counts)
             report(task)
 
-    helpers = [_pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(min(threads, len(jobs)) - 1)]
+    helpers = [pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(min(threads, len(jobs)) - 1)]
     try:
         for _ in pull():
             collect()
