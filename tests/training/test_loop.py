@@ -78,11 +78,11 @@ def test_a_run_leaves_weights_and_a_log(tmp_path):
 def test_a_part_of_a_run_ends_in_time(tmp_path):
     log = train(small(steps=100_000, validations=1), tmp_path, device="cpu", seconds=0.5)
     assert not log["finished"]
-    assert 0.5 <= log["seconds"] < 20
+    assert 0 < log["seconds"] < 20  # without its first steps
     assert log["best"] is not None  # it was looked at, at the end
     longer = train(small(steps=100_000, validations=1), tmp_path, device="cpu", seconds=0.5)
     assert longer["steps"] > log["steps"]
-    assert longer["seconds"] >= 1
+    assert longer["seconds"] > log["seconds"]
 
 
 def test_another_run_is_not_resumed(tmp_path):
