@@ -116,7 +116,7 @@ def _print_summary(contents: dict[str, Any], found: "Solution") -> None:
     print(f"walks       {c['walks']:,} in all, {c['walks'] / c['pixels']:.2g} per pixel")
     print(f"time        {c['seconds']:.3f} s")
     if c["standard_error"] is None:
-        print("std. error  unknown")
+        print("std. error  unknown" + (" from one walk" if found.method == "none" else ""))
     else:
         print(f"std. error  {c['standard_error']:.2g} rms, {c['largest_standard_error']:.2g} at most")
     if "rms_error" in c:
