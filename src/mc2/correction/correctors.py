@@ -1,6 +1,7 @@
 """`Corrector`: from a noisy estimate to a solution."""
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -96,9 +97,15 @@ class PhysicsCorrector(Corrector):
             problem.source,
         )  # fmt: skip
         seconds = time.perf_counter() - start
-        answer = Fitted(made.field, made.fit) if made.kept else Walked(problem, estimate)
-        field = made.field if made.kept else lifted(problem)
-        return _solution(self, estimate, problem, made.values, answer, field, seconds)
+        if not made.kept:
+            warnings.warn(
+                f"no solution of {problem.equation} explains the estimate (χ² per pixel {made.fit.misfit:.2g}): "
+                "it is kept as it is",
+                stacklevel=2,
+            )
+            return NoCorrector().correct(estimate, problem)
+        answer = Fitted(made.field, made.fit)
+        return _solution(self, estimate, problem, made.values, answer, made.field, seconds)
 
 
 @dataclass(frozen=True)

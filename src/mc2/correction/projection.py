@@ -147,7 +147,8 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     if count:
         found[basis.order[:count]] = solve_triangular(factor[:count, :count], share * own, lower=True, trans=1)
     spread = share + share * (1 - share) * own**2
-    misfit = float(chi2[best] / max(values.size - ends[best], 1))
+    rounding = 1e-12 * float(target @ target)  # of a difference of large numbers, where walks have no noise
+    misfit = max(float(chi2[best]) - rounding, 0.0) / max(values.size - int(ends[best]), 1)
     level = int(levels[ends[best] - 1]) if ends[best] else 0
     return float(criterion[best]), Projection(basis, found, factor, spread, level, misfit)
 
