@@ -124,6 +124,7 @@ def batches():
     import torch
 
     from mc2.correction.batch import BatchCorrector, correct_batch
+    from mc2.correction.on_device import torch_on_device
     from mc2.walks.batch import plan_for_batch
     from mc2.walks.cuda import pack, take_distances, take_fields
     from mc2.walks.engine import Options
@@ -140,20 +141,21 @@ def batches():
         return fields
 
     def walk():
-        found = take_fields(packed, GRID, [8], Options(**options))
+        found = take_fields(packed, GRID, [8], Options(**options), empty)
         torch.cuda.synchronize()
         return found
 
     def walk_and_correct():
-        mean, variance, mask, _ = take_fields(packed, GRID, [8], Options(**options))
+        mean, variance, mask, _ = take_fields(packed, GRID, [8], Options(**options), empty)
         known = corrector.prepare(problems)
-        fields = corrector.correct(known, packed, mean, variance, mask, take_distances(packed, GRID))
+        fields = corrector.correct(known, packed, mean, variance, mask, take_distances(packed, GRID, empty))
         torch.cuda.synchronize()
         return fields
 
     everything()
     plans = [plan_for_batch(problem, Options(**options)) for problem in problems]
-    packed = pack(plans, keys, Options(**options)).upload()
+    _, put, empty = torch_on_device("a corrected batch")
+    packed = pack(plans, keys, Options(**options)).upload(put)
     times = {}
     for name, run in (("walks", walk), ("corrected", walk_and_correct), ("corrected_with_packing", everything)):
         for _ in range(5):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mc2.correction.basis import make_basis
+from mc2.correction.on_device import torch_on_device
 from mc2.correction.projection import DEPENDENT, PRICE, SMOOTHING
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid
@@ -32,8 +33,8 @@ CLEAR = 0.1
 """Smallest |k² − |ξ|²| that is accepted."""
 PIECES = 16
 """Into which points are split when products are summed, so that the whole device has work."""
-NEAREST = 2e-3
-"""Distance to the boundary, in units of the grid's side, below which variances have no profile of their own."""
+NEAREST, FARTHEST = 2e-3, 0.5
+"""Distances to the boundary, in units of the grid's side, between which variances have a profile."""
 
 
 def correct_batch(
@@ -57,12 +58,13 @@ def correct_batch(
         raise InputError(f"batches are corrected on a GPU: {unavailable()}; mc2.solve works without one")
     chosen, corrector = Options(**options), corrector or BatchCorrector()
     plans = [plan_for_batch(problem, chosen) for problem in problems]
-    packed = pack(plans, list(instances or range(len(problems))), chosen).upload()
+    _, put, empty = torch_on_device("a corrected batch")
+    packed = pack(plans, list(instances or range(len(problems))), chosen).upload(put)
     if not packed.exact:
         raise InputError("only problems that are sums of atoms are corrected in batches, as those of PDEZoo are")
-    mean, variance, mask, _ = take_fields(packed, corrector.grid, [walks], chosen)
+    mean, variance, mask, _ = take_fields(packed, corrector.grid, [walks], chosen, empty)
     known = corrector.prepare(problems)  # while the device walks
-    distance = take_distances(packed, corrector.grid)
+    distance = take_distances(packed, corrector.grid, empty)
     return corrector.correct(known, packed, mean, variance, mask, distance)
 
 
@@ -108,6 +110,7 @@ class BatchCorrector:
         self.x, self.y = (self._put(c.ravel()) for c in self.grid.points())
         square = (self.x - self.centre[0]) ** 2 + (self.y - self.centre[1]) ** 2
         self.radii = square.float().reshape(size, size)
+        self.band = self._put(_band(size))
         self._kept: dict[int, tuple[Any, Any]] = {}
 
     def prepare(self, problems: Sequence[Problem]) -> Known:
@@ -143,9 +146,10 @@ class BatchCorrector:
         return torch.where(inside, fitted * deviation + lifted, 0.0).reshape(problems.count, n, n)
 
     def _put(self, array: Any) -> "torch.Tensor":
+        """On the device, without waiting for what it is doing."""
         import torch
 
-        return torch.tensor(array, device=self.device)
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
 
     def _lift(self, problems: Known, packed: "Packed") -> "torch.Tensor":
         """A particular solution at the pixels [problem, pixel]; see `mc2.correction.lift`."""
@@ -196,22 +200,18 @@ class BatchCorrector:
         from mc2.walks.cuda import take_exact
 
         everywhere = torch.ones((packed.count, lattice.size**2), dtype=torch.uint8, device=self.device)
-        _, source = take_exact(packed, lattice, everywhere)
+        _, source = take_exact(packed, lattice, everywhere, torch_on_device("a corrected batch")[2])
         return torch.nan_to_num(torch.as_tensor(source, device=self.device), 0.0, 0.0, 0.0)
 
     def _deviation(self, variance: Any, inside: Any, distance: Any) -> Any:
         """Smooth standard deviations, infinite outside; see `smooth_variance`. Bins of the distance are logarithmic."""
         import torch
 
-        nearest = NEAREST * self.side
-        log = torch.log(torch.clamp(distance, min=nearest)) - np.log(nearest)
-        high = torch.where(inside, log, 0.0).amax(1, keepdim=True) + 1e-6
-        place = torch.clamp(log / high * BINS, 0, BINS - 1).long()
+        log = torch.log(torch.clamp(distance / self.side, NEAREST, FARTHEST) / NEAREST)
+        place = torch.clamp(log * (BINS / np.log(FARTHEST / NEAREST)), max=BINS - 1).int()
         weight = inside.float()
         known = torch.where(inside, variance, 0.0)
-        bins = torch.arange(BINS, device=self.device)[:, None]
-        chosen = (place[:, None, :] == bins).float()  # products with it add up what many threads could not
-        sums = torch.matmul(chosen, torch.stack([weight, known, log * weight], -1)).permute(2, 0, 1)
+        sums = self._binned(place, torch.stack([weight, known, log * weight]))
         for _ in range(3):  # an empty bin takes what its neighbours have
             padded = torch.nn.functional.pad(sums, (1, 1))
             sums = torch.where(sums[0] > 0, sums, padded[:, :, 2:] + padded[:, :, :-2])
@@ -220,12 +220,26 @@ class BatchCorrector:
         level, middle = torch.log(sums[1] / count + 1e-12 * overall), sums[2] / count
         rise, run = (torch.nn.functional.pad(line, (1, 1), mode="replicate") for line in (level, middle))
         slope = torch.clamp((rise[:, 2:] - rise[:, :-2]) / torch.clamp(run[:, 2:] - run[:, :-2], min=1e-3), 0.0, 2.0)
-        level, middle, slope = (line.gather(1, place) for line in (level, middle, slope))
+        level, middle, slope = (line.gather(1, place.long()) for line in (level, middle, slope))
         smooth = torch.exp(level + slope * (log - middle))
         n = self.grid.size
-        rest, weights = _blur(torch.stack([known / smooth, weight]).reshape(2, -1, n, n), n).reshape(2, -1, n * n)
+        blurred = self.band @ torch.stack([known / smooth, weight]).reshape(2, -1, n, n) @ self.band
+        rest, weights = blurred.reshape(2, -1, n * n)
         found = smooth * rest / torch.clamp(weights, min=1e-6)
         return torch.where(inside, torch.sqrt(torch.maximum(found, 1e-9 * overall)), torch.inf)
+
+    def _binned(self, place: Any, values: Any) -> Any:
+        """Sums [value, problem, bin] of values [value, problem, pixel] whose bins are known."""
+        import torch
+        from numba import cuda
+
+        from mc2.correction.cuda_kernels import add_to_bins
+
+        sums = torch.zeros((*values.shape[:2], BINS), device=self.device)
+        add_to_bins[(PIECES, *values.shape[1::-1]), 256](
+            *(cuda.as_cuda_array(array) for array in (place, values, sums))
+        )
+        return sums
 
     def _fit(self, problems: Known, deviation: Any, target: Any) -> Any:
         """The averaged fit in units of the deviation [problem, pixel]; see `project`. The target is a column too."""
@@ -289,12 +303,8 @@ def _shares(coefficients: Any, known: Any, levels: Any) -> Any:
     return torch.where(known, reach, 0.0)
 
 
-def _blur(fields: Any, size: int) -> Any:
-    """Two running means each way, with zeros beyond the edge."""
-    from torch.nn.functional import avg_pool2d
-
-    width = max(3, round(SMOOTHING * size)) | 1
-    for _ in range(2):
-        fields = avg_pool2d(fields, (1, width), 1, (0, width // 2))
-        fields = avg_pool2d(fields, (width, 1), 1, (width // 2, 0))
-    return fields
+def _band(size: int) -> Any:
+    """What takes two running means along an axis, with zeros beyond its ends; symmetric."""
+    half = max(3, round(SMOOTHING * size)) // 2
+    mean = (np.abs(np.subtract.outer(np.arange(size), np.arange(size))) <= half) / (2 * half + 1)
+    return (mean @ mean).astype(np.float32)

@@ -3,9 +3,28 @@
 import math
 from typing import Any
 
-from numba import cuda
+from numba import cuda, float32
 
 TERMS = 18
+MOST_BINS = 32
+
+
+@cuda.jit
+def add_to_bins(place: Any, values: Any, sums: Any) -> None:
+    """sums[value, problem, bin] += values[value, problem, pixel], where place[problem, pixel] is the bin.
+
+    Blocks are numbered by piece of the pixels, problem and value, and add in their own memory first.
+    """
+    own = cuda.shared.array(MOST_BINS, float32)
+    problem, value, bins = cuda.blockIdx.y, cuda.blockIdx.z, sums.shape[2]
+    if cuda.threadIdx.x < bins:
+        own[cuda.threadIdx.x] = 0.0
+    cuda.syncthreads()
+    for pixel in range(cuda.grid(1), place.shape[1], cuda.gridDim.x * cuda.blockDim.x):
+        cuda.atomic.add(own, place[problem, pixel], values[value, problem, pixel])
+    cuda.syncthreads()
+    if cuda.threadIdx.x < bins:
+        cuda.atomic.add(sums, (value, problem, cuda.threadIdx.x), own[cuda.threadIdx.x])
 
 
 @cuda.jit

@@ -111,7 +111,7 @@ def pack(
         else:
             table = plan.problem.boundary.program
             terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
-            programs[number, 2:4] = functions.add(terms, table.constants, _offsets(terms))  # type: ignore[union-attr]
+            programs[number, 2:4] = functions.add(terms, table.constants)  # type: ignore[union-attr]
             operators[number] = plan.problem.operator() if plan.source is not None else 0.0
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
         groups.setdefault(kind, []).append(number)
@@ -148,7 +148,9 @@ class _Pile:
         self.rows = 0
         self.numbers = 0
 
-    def add(self, code: NDArray[np.int32], constants: NDArray[np.float64], offsets: NDArray[np.bool_]) -> list[int]:
+    def add(
+        self, code: NDArray[np.int32], constants: NDArray[np.float64], offsets: NDArray[np.bool_] | slice = slice(None)
+    ) -> list[int]:
         """Append a program; returns its first row and the row after its last. offsets: rows whose a is an offset."""
         code = code.copy()
         code[offsets, 2] += self.numbers
@@ -326,16 +328,16 @@ def take_fields(
 
 
 @quietly()
-def take_distances(packed: Packed, grid: Grid) -> Any:
+def take_distances(packed: Packed, grid: Grid, empty: Empty | None = None) -> Any:
     """Signed distances [problem, n, n] of the pixels of a grid."""
     from numba import cuda
 
     from mc2.walks.cuda_kernels import measure
 
+    empty = empty or cuda.device_array
     x, y, _ = grid_points(grid)
     shape = (packed.count, x.size)
-    found, mask = cuda.device_array(shape, np.float32), cuda.device_array(shape, np.uint8)
-    counts = cuda.device_array((packed.count, 3), np.int64)
+    found, mask, counts = empty(shape, np.float32), empty(shape, np.uint8), empty((packed.count, 3), np.int64)
     code, constants, programs = packed.arrays[0], packed.arrays[1], packed.arrays[5]
     measure[(-(-x.size // BLOCK), packed.count), BLOCK](code, constants, programs, x, y, found, mask, counts)
     return found.reshape((packed.count, *grid.shape))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.correction.on_device import torch_on_device
 from mc2.errors import InputError, unknown
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
@@ -142,7 +143,7 @@ class Stream:
             number += 1
 
     def _on_gpu(self) -> Iterator[Examples]:
-        torch, put, empty = _torch_on_device()
+        torch, put, empty = torch_on_device("a stream on a GPU")
         most = [max(self.budgets)]
         with _ahead(self) as batches:
             for packed, labels in batches:
@@ -229,25 +230,3 @@ def _lift_on_gpu(uploaded: Packed, grid: Grid, empty: Any) -> Any:
     everywhere = torch.ones((uploaded.count, *wide.shape), dtype=torch.uint8, device="cuda")
     _, f = take_exact(uploaded, wide, cuda.as_cuda_array(everywhere), empty)
     return lift_sources(torch.as_tensor(f, device="cuda"), torch.as_tensor(uploaded.operators, device="cuda"), grid)
-
-
-def _torch_on_device() -> tuple[Any, Any, Any]:
-    """torch; a way to bring arrays to its device, and to make new ones there, that does not wait for it."""
-    try:
-        import torch
-    except ImportError:
-        raise InputError("a stream on a GPU needs torch: pip install 'mc2-pde[learn]', or use device 'cpu'") from None
-    from numba import cuda
-
-    cuda.select_device(torch.cuda.current_device())
-    types = {np.float32: torch.float32, np.float64: torch.float64, np.uint8: torch.uint8, np.int64: torch.int64}
-
-    def put(array: NDArray[Any]) -> Any:
-        signed = array.view(np.int32) if array.dtype == np.uint32 else array
-        moved = cuda.as_cuda_array(torch.from_numpy(signed).to("cuda", non_blocking=True))
-        return moved.view(array.dtype) if signed is not array else moved
-
-    def empty(shape: tuple[int, ...], dtype: Any) -> Any:
-        return cuda.as_cuda_array(torch.empty(shape, dtype=types[dtype], device="cuda"))
-
-    return torch, put, empty
