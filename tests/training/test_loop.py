@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from mc2.correction.learned import load_network
+from mc2.correction.weights_file import read_weights
 from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.training import loop
@@ -94,6 +95,21 @@ def test_another_run_is_not_resumed(tmp_path):
     (tmp_path / "state.json").write_text("{}")
     with pytest.raises(InputError, match="no checkpoint that can be read"):
         train(small(steps=1), tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_run_can_begin_with_weights(tmp_path, name):
+    train(small(network=NETWORKS[name]), tmp_path / "first", device="cpu")
+    weights = tmp_path / "first" / "small.safetensors"
+    log = train(
+        small(network=NETWORKS[name], start=str(weights), rate=0, final_rate=0), tmp_path / "second", device="cpu"
+    )
+    best = read_weights(weights)[0].state_dict()
+    for key, value in read_weights(tmp_path / "second" / "small.safetensors")[0].state_dict().items():
+        torch.testing.assert_close(value, best[key])
+    assert log["config"]["start"] == str(weights)
+    with pytest.raises(InputError, match="another network"):
+        train(small(start=str(weights), network=NETWORKS[name] | {"patch": 4}), tmp_path / "third", device="cpu")
 
 
 def test_rates():

@@ -34,7 +34,8 @@ PRECISIONS = ("bf16", "fp32")
 class Config:
     """A training run.
 
-    name: of the weights file. network: `architecture`, and what its class takes. inputs: see `Inputs`.
+    name: of the weights file. network: `architecture`, and what its class takes. inputs: see `Inputs`. start: a weights
+    file of such a network to begin with, as longer training in several parts needs; a new network if not given.
 
     budgets: walks per pixel, one of them at random for every instance. grid: pixels along a side. batch: instances per
     step, over all processes together. instances: use only so many of the training split; 0 for all. folder: take them
@@ -55,6 +56,7 @@ class Config:
     name: str
     network: Mapping[str, Any]
     inputs: Inputs = field(default_factory=Inputs)
+    start: str = ""
     budgets: tuple[int, ...] = (4, 8, 16, 32)
     grid: int = 256
     batch: int = 64
@@ -80,8 +82,8 @@ class Config:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not re.fullmatch(r"[\w.-]{1,80}", self.name):
             raise InputError(f"name = {short(self.name)} must be a short word, for files")
-        if not isinstance(self.folder, str) or not isinstance(self.compile, bool):
-            raise InputError("folder must be a text, and compile true or false")
+        if not isinstance(self.folder, str) or not isinstance(self.start, str) or not isinstance(self.compile, bool):
+            raise InputError("start and folder must be texts, and compile true or false")
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
         Grid(self.grid)
         for key, low in _WHOLE.items():

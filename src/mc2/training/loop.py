@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from mc2 import __version__
 from mc2.correction.inputs import apply_network, finish, prepare
 from mc2.correction.networks import count_parameters, make_network
-from mc2.correction.weights_file import on_device, sha256, write_weights
+from mc2.correction.weights_file import on_device, read_weights, sha256, write_weights
 from mc2.errors import InputError
 from mc2.training.checkpoints import State, load_state, save_state, write_json
 from mc2.training.config import Config
@@ -98,12 +98,24 @@ def by_family(scores: Tensor, batches: list[Batch]) -> dict[str, float]:
 def _begin(config: Config, device: torch.device) -> State:
     """The state before the first step, the same in every process."""
     torch.manual_seed(config.seed)
-    network = on_device(make_network(config.network, config.inputs.size), device)
+    network = on_device(_first_network(config), device)
     average = copy.deepcopy(network).requires_grad_(False).eval()
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
     )
     return State(network, average, optimiser)
+
+
+def _first_network(config: Config) -> nn.Module:
+    """A new network, or the one to begin with."""
+    if not config.start:
+        return make_network(config.network, config.inputs.size)
+    network, inputs, _ = read_weights(Path(config.start))
+    new = make_network(config.network, config.inputs.size)
+    shapes, wanted = ({name: value.shape for name, value in own.state_dict().items()} for own in (network, new))
+    if inputs != config.inputs or shapes != wanted:
+        raise InputError(f"start = {config.start} has another network or other inputs than the configuration")
+    return network.train()
 
 
 def _run(
@@ -117,6 +129,7 @@ def _run(
 ) -> None:
     """Step until the run, or this part of it, is done."""
     device, began, earlier = processes.device, time.monotonic(), state.seconds
+    torch.backends.cudnn.benchmark = True  # images have one size
     held: list[Batch] = []
     if processes.first:
         held = held_batches(config, "validation", config.validation_count, config.validation_walks, device)
