@@ -21,8 +21,9 @@ from mc2.files import read_toml
 from mc2.training.checkpoints import write_json
 from mc2.training.config import config_from_data
 from mc2.training.data import held_batches
-from mc2.training.loop import by_family, train
+from mc2.training.loop import train
 from mc2.training.objective import psnr
+from mc2.training.task import by_family
 
 BUDGETS = tuple(1 << power for power in range(11))
 
