@@ -40,8 +40,10 @@ def _every_step_is_logged(monkeypatch):
 def trained(tmp_path_factory):
     """The small configurations, as `mc2 train` runs them: logs, by name, and where the weights are."""
     folder, found = tmp_path_factory.mktemp("runs"), {}
-    for name in ("small-fno", "small-pino", "small-edm"):
-        found[name] = train(read_config(CONFIGS / f"{name}.toml"), folder / name, device="cpu"), folder / name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "LOG", 10)
+        for name in ("small-fno", "small-pino", "small-edm"):
+            found[name] = train(read_config(CONFIGS / f"{name}.toml"), folder / name, device="cpu"), folder / name
     return found
 
 
@@ -54,10 +56,9 @@ def test_small_runs_learn(trained, name):
     log, _ = trained[name]
     score = log["score"]
     assert log["finished"]
-    first, last = log["losses"][0][1], log["losses"][-1][1]
-    assert last < 0.7 * first
+    assert losses(log)[-1] < 0.75 * losses(log)[0]
     gain = log["best"][score]["overall"] - log["before"]["overall"]
-    assert gain > (3 if score == "psnr" else 4)
+    assert gain > (4 if score == "psnr" else 1)  # dB
     assert set(log["best"][score]) == set(log["before"])
 
 
