@@ -79,7 +79,7 @@ def test_observations_give_the_posterior(sampler):
 
 
 def test_the_posterior_is_approached_with_more_steps():
-    """Given y, x is Gaussian at every level, so the exact path is known here too; guidance follows it at first order."""
+    """Given y, x is Gaussian at every level, so its path is known here too; guidance follows it at first order."""
     observation, start = Observation(torch.full(SHAPE, 1.2), torch.full(SHAPE, 0.1)), noise()
     mean, variance = (0.1 * MEAN + SPREAD**2 * 1.2) / (SPREAD**2 + 0.1), SPREAD**2 * 0.1 / (SPREAD**2 + 0.1)
     exact = mean + (start - mean) * math.sqrt(variance / (variance + 80**2))

@@ -162,14 +162,15 @@ def test_gpu_gives_the_same_problems(workers):
 @gpu
 @pytest.mark.gpu
 def test_extended_fields_on_the_gpu():
-    """As on the CPU, but for the few pixels of composed domains that have several boundary points to choose from."""
+    """As on the CPU, but for pixels with several nearest points, such as a square's diagonals, and outside of domains
+    whose distance is only a lower bound there."""
     options = {"batch": 30, "budgets": (1,), "grid": Grid(48), "extended": True}
     found, other = (next(iter(Stream(device=device, **options))) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(found.distance.cpu().numpy(), other.distance, atol=1e-5)
     boundary = found.boundary.cpu().numpy()
     for n in range(30):
         close = np.isclose(boundary[n], other.boundary[n], rtol=1e-3, atol=1e-3 * np.ptp(other.boundary[n]))
-        assert close.mean() > 0.9
+        assert close[other.mask[n] == 1].mean() > 0.9
         assert np.isfinite(boundary[n]).all()
 
 
