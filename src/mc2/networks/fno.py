@@ -7,6 +7,9 @@ image, with weights of its own for each of them. Between layers stands a GELU. E
 pixel by pixel, so that a network works on any grid.
 """
 
+import math
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -67,16 +70,27 @@ class FourierLayer(nn.Module):
         return self.local(x) + self._by_frequency(x.float())
 
     def _by_frequency(self, x: Tensor) -> Tensor:
-        n, h, w, width = x.shape
-        k = self.cut
-        with torch.autocast(x.device.type, enabled=False):  # transforms need full precision
-            found = torch.fft.rfft2(x, dim=(1, 2), norm="forward")
-            low = torch.cat([found[:, :k, : k + 1], found[:, -k:, : k + 1]], 1).flatten(1, 2)  # [n, frequencies, width]
-            mixed = torch.einsum("nki,kio->nko", low, torch.complex(self.real, self.imaginary))
-            mixed = mixed.view(n, 2 * k, k + 1, width)
-            full = torch.zeros_like(found)
-            full[:, :k, : k + 1], full[:, -k:, : k + 1] = mixed[:, :k], mixed[:, k:]
-            return torch.fft.irfft2(full, (h, w), dim=(1, 2), norm="forward")
+        """The Fourier transform, of which only the lowest frequencies are made: products with few waves are faster."""
+        h, w = x.shape[1:3]
+        rows, columns = waves(h, [*range(self.cut), *range(-self.cut, 0)], x), waves(w, range(self.cut + 1), x)
+        with torch.autocast(x.device.type, enabled=False):  # sums over many pixels need full precision
+            found = torch.complex(columns.real.T @ x, -columns.imag.T @ x) / (h * w)  # [n, h, kx, width]
+            found = torch.einsum("nhkc,hj->njkc", found, rows.conj())
+            weights = torch.complex(self.real, self.imaginary).view(2 * self.cut, self.cut + 1, *self.real.shape[1:])
+            found = torch.einsum("njki,jkio->njko", found, weights)
+            found = torch.einsum("njkc,hj->nhkc", found, rows)
+            twice = torch.full((self.cut + 1, 1), 2.0, device=x.device)  # conjugates are not made
+            twice[0] = 1.0
+            if 2 * self.cut == w:
+                twice[-1] = 1.0
+            found = found * twice
+            return columns.real @ found.real - columns.imag @ found.imag
+
+
+def waves(size: int, frequencies: Sequence[int], like: Tensor) -> Tensor:
+    """exp(2πi k x/size) for x = 0, 1, … and all k: complex [size, frequencies]."""
+    turns = torch.arange(size, device=like.device)[:, None] * torch.tensor(list(frequencies), device=like.device)
+    return torch.polar(torch.ones((), device=like.device).expand(turns.shape), 2 * math.pi / size * (turns % size))
 
 
 def coordinates(x: Tensor) -> Tensor:
