@@ -35,8 +35,15 @@ NAMES = {
     "fd": "finite differences, direct",
     "fd_amg": "finite differences, multigrid",
     "trefftz": "Trefftz, boundary least squares",
+    "fno": "FNO, source alone",
+    "pino": "PINO, source alone",
+    "fno-fair": "FNO, whole problem",
+    "diffusion-pde": "DiffusionPDE",
+    "cocogen": "CoCoGen",
+    "diffusion-pde-prior": "DiffusionPDE, no walks",
+    "cocogen-prior": "CoCoGen, no walks",
 }
-"""Methods in the order of the tables."""
+"""Methods in the order of the tables; those without a results file are left out."""
 SHOWN = ("wos", "gaussian_1", "nlm", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
@@ -44,7 +51,8 @@ PANEL = (0, 1, 2, 3, 4)
 
 def evaluations():
     """The results files of all methods, in order."""
-    return {name: read_results(RESULTS / f"evaluate_{name}.json") for name in NAMES}
+    files = {name: RESULTS / f"evaluate_{name}.json" for name in NAMES}
+    return {name: read_results(file) for name, file in files.items() if file.is_file()}
 
 
 def sources():
@@ -91,7 +99,8 @@ def draw_budgets(found):
 def draw_times(found):
     """Overall PSNR against seconds per field, walks included."""
     figure, [ax] = panels(1, size=(9.4, 4.4))
-    for number, (name, own) in enumerate(found.items()):
+    whole = {name: own for name, own in found.items() if not own.get("absent")}
+    for number, (name, own) in enumerate(whole.items()):
         seconds = own["overall"]["seconds"]["mean"] + own["overall"]["walking_seconds"]["mean"]
         marker = {"correction": "o", "dense": "s"}[own["setting"]]
         psnr, colour = own["overall"]["psnr"]["mean"], f"C{number % 10}"

@@ -108,6 +108,18 @@ def test_families_without_a_model_are_absent(models):
         evaluate(make_method("diffusion-pde", folder=models, steps=2), count=5, families=["helmholtz"], **SMALL)
 
 
+def test_absent_families_are_dashes(models, capsys):
+    from mc2.cli.evaluate import _present
+    from mc2.evaluation.results import add_references
+
+    found = evaluate(make_method("cocogen", folder=models, steps=2), count=5, **SMALL)
+    _present(add_references(found), [], False)
+    lines = capsys.readouterr().out.splitlines()
+    [row] = [line for line in lines if line.strip().startswith("helmholtz")]
+    assert set(row.split()) == {"helmholtz", "–"}
+    assert "– for biharmonic and helmholtz: cocogen cannot play there; overall without them." in lines
+
+
 def test_missing_and_foreign_weights(tmp_path, models, monkeypatch):
     monkeypatch.setattr("mc2.correction.learned.shipped_weights", list)
     for name, wanted in (("fno", "fno"), ("pino", "pino"), ("cocogen", "edm-laplace")):
@@ -118,3 +130,14 @@ def test_missing_and_foreign_weights(tmp_path, models, monkeypatch):
     path = weights(tmp_path, "some", FNO, OperatorInputs())
     with pytest.raises(InputError, match="task 'operator', not 'diffusion'"):
         load_network(str(path), kind=JointFields)
+
+
+def test_the_study_of_guidance(models):
+    from validation.diffusion import draw, run
+
+    found = run(models, [generate("validation", 1)], [4, 16, 20], 8, GRID)
+    for own in found.values():
+        assert list(own["steps"]) == [4, 16, 20]
+        assert own["guidance"]["observations"]["misfit"] < 0.5 * own["guidance"]["none"]["misfit"]
+        assert own["guidance"]["both"]["residual"] < 0.5 * own["guidance"]["observations"]["residual"]
+    assert len(draw(found).axes) == 3

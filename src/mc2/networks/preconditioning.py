@@ -11,6 +11,7 @@ size before anything is learned. Where σ → 0, D is x; where σ → ∞, D is 
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -32,5 +33,5 @@ def denoise(network: Callable[[Tensor, Tensor], Tensor], x: Tensor, sigma: Tenso
     skip, out, into, noise = coefficients(sigma.float())
     h, w = x.shape[-2:]
     padded = functional.pad(into[:, None, None, None] * x, (0, -w % multiple, 0, -h % multiple))
-    found = network(padded, noise)[..., :h, :w].float()
+    found = network(padded.contiguous(memory_format=torch.channels_last), noise)[..., :h, :w].float()
     return skip[:, None, None, None] * x + out[:, None, None, None] * found

@@ -26,8 +26,8 @@ class State:
     """A run at some moment.
 
     average: the network with averaged weights. step, seconds: done so far. recent: losses since the last entry of
-    history["losses"]. history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like for
-    the estimates themselves.
+    history["losses"]. history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like
+    without the network.
     """
 
     network: nn.Module

@@ -393,6 +393,5 @@ def extended_fields(
         d = distance_point(domain, domain_constants, px, py, distances)
     value = 0.0
     for row in range(programs[problem, 2], programs[problem, 3]):
-        a, _, _ = term_point(code[row, 0], constants, code[row, 2], code[row, 3], px, py)
-        value += a
+        value += term_point(code[row, 0], constants, code[row, 2], code[row, 3], px, py)[0]
     boundary[problem, point] = value
