@@ -8,7 +8,6 @@ pixel by pixel, so that a network works on any grid.
 """
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -70,27 +69,28 @@ class FourierLayer(nn.Module):
         return self.local(x) + self._by_frequency(x.float())
 
     def _by_frequency(self, x: Tensor) -> Tensor:
-        """The Fourier transform, of which only the lowest frequencies are made: products with few waves are faster."""
-        h, w = x.shape[1:3]
-        rows, columns = waves(h, [*range(self.cut), *range(-self.cut, 0)], x), waves(w, range(self.cut + 1), x)
+        """Transforms along y of products with the few waves along x that are kept; a full transform takes longer."""
+        h, w, cut = x.shape[1], x.shape[2], self.cut
+        cosines, sines = waves(w, cut + 1, x)
         with torch.autocast(x.device.type, enabled=False):  # sums over many pixels need full precision
-            found = torch.complex(columns.real.T @ x, -columns.imag.T @ x) / (h * w)  # [n, h, kx, width]
-            found = torch.einsum("nhkc,hj->njkc", found, rows.conj())
-            weights = torch.complex(self.real, self.imaginary).view(2 * self.cut, self.cut + 1, *self.real.shape[1:])
-            found = torch.einsum("njki,jkio->njko", found, weights)
-            found = torch.einsum("njkc,hj->nhkc", found, rows)
-            twice = torch.full((self.cut + 1, 1), 2.0, device=x.device)  # conjugates are not made
-            twice[0] = 1.0
-            if 2 * self.cut == w:
-                twice[-1] = 1.0
-            found = found * twice
-            return columns.real @ found.real - columns.imag @ found.imag
+            found = torch.fft.fft(torch.complex(cosines.T @ x, -sines.T @ x), dim=1)  # [n, h, kx, width]
+            low = torch.cat([found[:, :cut], found[:, h - cut :]], 1).flatten(1, 2)  # [n, frequencies, width]
+            mixed = torch.einsum("nki,kio->nko", low, torch.complex(self.real, self.imaginary)) / w
+            mixed = mixed.view(len(x), 2 * cut, cut + 1, -1)
+            between = mixed.new_zeros(len(x), h - 2 * cut, *mixed.shape[2:])
+            found = torch.fft.ifft(torch.cat([mixed[:, :cut], between, mixed[:, cut:]], 1), dim=1)
+            share = torch.full((cut + 1,), 2.0, device=x.device)  # conjugates are not made
+            share[0] = 1.0
+            if 2 * cut == w:
+                share[-1] = 1.0
+            return (share * cosines) @ found.real - (share * sines) @ found.imag
 
 
-def waves(size: int, frequencies: Sequence[int], like: Tensor) -> Tensor:
-    """exp(2πi k x/size) for x = 0, 1, … and all k: complex [size, frequencies]."""
-    turns = torch.arange(size, device=like.device)[:, None] * torch.tensor(list(frequencies), device=like.device)
-    return torch.polar(torch.ones((), device=like.device).expand(turns.shape), 2 * math.pi / size * (turns % size))
+def waves(size: int, count: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """cos and sin of 2πkx/size, for x = 0, 1, … and k below the count: both [size, count]."""
+    turns = torch.arange(size, device=like.device)[:, None] * torch.arange(count, device=like.device) % size
+    angle = 2 * math.pi / size * turns
+    return angle.cos(), angle.sin()
 
 
 def coordinates(x: Tensor) -> Tensor:
