@@ -10,6 +10,7 @@ from mc2.baselines import Case, make_method
 from mc2.correction.learned import load_network
 from mc2.correction.weights_file import write_weights
 from mc2.errors import InputError
+from mc2.evaluation.bias import study_bias
 from mc2.evaluation.runner import case_values, evaluate
 from mc2.geometry import Grid
 from mc2.networks.joint_fields import JointFields
@@ -104,6 +105,10 @@ def test_families_without_a_model_are_absent(models):
     assert found["absent"] == ["biharmonic", "helmholtz"]
     assert list(found["families"]) == ["laplace", "poisson", "yukawa"]
     assert found["count"] == 6
+    study = study_bias(
+        make_method("diffusion-pde", folder=models, steps=2), cases=5, repeats=2, grid=GRID, device="cpu"
+    )
+    assert study["cases"] == 3
     with pytest.raises(InputError, match="diffusion-pde can play in none of the first 5 instances"):
         evaluate(make_method("diffusion-pde", folder=models, steps=2), count=5, families=["helmholtz"], **SMALL)
 

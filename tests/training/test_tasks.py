@@ -17,6 +17,7 @@ from mc2.training.config import config_from_data, read_config
 from mc2.training.data import held_batches, training_batches
 from mc2.training.loop import train
 from mc2.training.tasks import NOISE_LEVELS, coefficient_of, joint_of, known_of, make_task
+from mc2.walks.cuda import unavailable
 from mc2.zoo import FAMILIES
 
 from .runs import CPU, small
@@ -99,6 +100,16 @@ def test_weights_know_their_task(tmp_path, name, kind):
     assert isinstance(read_weights(path, kind)[1], kind)
     with pytest.raises(InputError, match=f"was trained for the task '{name}', not 'correction'"):
         load_network(str(path))
+
+
+@pytest.mark.skipif(bool(unavailable()), reason=unavailable())
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_on_a_gpu(tmp_path, name):
+    """Batches, distances and boundary data are made there. Complex numbers cannot be compiled, so FNOs are not."""
+    log = train(small(steps=2, grid=64, compile=name == "diffusion", **RUNS[name]), tmp_path, device="cuda")
+    assert log["finished"]
+    assert all(torch.isfinite(torch.tensor(losses(log))))
 
 
 def test_only_families_that_are_asked_for():

@@ -36,9 +36,9 @@ def study_bias(
     device: str = "auto",
     report: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Bias², variance and the Lipschitz factor over the first instances of a split, as plain data.
+    """Bias², variance and the Lipschitz factor over the first instances of a split that the method can play in.
 
-    repeats: independent walk sets per instance. Squares are in units of the exact field's squared range.
+    Plain data. repeats: independent walk sets per instance. Squares are in units of the exact field's squared range.
     """
     if method.setting != "correction":
         raise InputError(f"{method.name} is no correction: bias and variance are over the walks that it is given")
@@ -47,17 +47,21 @@ def study_bias(
     maps: dict[str, Any] = {}
     for index in range(cases):
         instance = generate(split, index)
+        if instance.family not in method.families:
+            continue
         fields = decompose(method, instance, walks, repeats, grid, device)
         rows.append(_row(instance, fields))
         maps = maps or {name: fields[name] for name in (*AVERAGED, "mask")}
         if report:
             report(index + 1, cases)
+    if not rows:
+        raise InputError(f"{method.name} can play in none of the first {cases} instances of {split}")
     families = {family: [row for row in rows if row["family"] == family] for family in FAMILIES}
     return {
         "method": method.name,
         "walks": walks,
         "repeats": repeats,
-        "cases": cases,
+        "cases": len(rows),
         "split": split,
         "grid": grid.size,
         "generator_version": VERSION,
