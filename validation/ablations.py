@@ -13,18 +13,15 @@ import sys
 import time
 from pathlib import Path
 
-import torch
-
-from mc2.correction.learned import correct, load_network
+from mc2.correction.learned import load_network
 from mc2.errors import InputError, unknown
 from mc2.files import read_toml
 from mc2.training.checkpoints import write_json
 from mc2.training.config import config_from_data
-from mc2.training.data import held_batches
-from mc2.training.loop import by_family, train
-from mc2.training.objective import psnr
+from mc2.training.loop import train
 
-BUDGETS = tuple(1 << power for power in range(11))
+from .networks import BUDGETS
+from .networks import budgets as measure
 
 
 def read_runs(path):
@@ -38,18 +35,6 @@ def read_runs(path):
         }
 
     return {name: config_from_data({"name": name} | merged(own)) for name, own in runs.items()}
-
-
-def measure(config, weights, budgets, count):
-    """PSNR per family and overall: of the walks and of their correction, at every budget."""
-    learned = load_network(str(weights))
-    rows = {}
-    for walks in budgets:
-        batches = held_batches(config, "test", count, walks, learned.device)
-        raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
-        found = torch.cat([psnr(correct(learned, batch.given), batch) for batch in batches])
-        rows[walks] = {"walks": by_family(raw, batches), "corrected": by_family(found, batches)}
-    return rows
 
 
 def table(results):
@@ -100,7 +85,7 @@ def main():
             break
         kept = folder / "budgets.json"
         if not kept.is_file():
-            write_json(kept, measure(runs[name], folder / f"{name}.safetensors", budgets, given.count))
+            write_json(kept, measure(load_network(str(folder / f"{name}.safetensors")), given.count, budgets))
         results[name] = {"steps": log["steps"], "seconds": log["seconds"], "instances": log["instances"]}
         results[name]["budgets"] = json.loads(kept.read_text())
     if results:
