@@ -204,7 +204,7 @@ class BatchCorrector:
         return torch.nan_to_num(torch.as_tensor(source, device=self.device), 0.0, 0.0, 0.0)
 
     def _deviation(self, variance: Any, inside: Any, distance: Any) -> Any:
-        """Smooth standard deviations, infinite outside; see `smooth_variance`. Bins of the distance are logarithmic."""
+        """Smooth standard deviations, infinite outside; see `Smoothing`. Bins of the distance are logarithmic."""
         import torch
 
         log = torch.log(torch.clamp(distance / self.side, NEAREST, FARTHEST) / NEAREST)
