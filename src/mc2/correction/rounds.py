@@ -22,8 +22,8 @@ from mc2.walks.engine import Options
 from mc2.walks.exits import Exits, find_exits
 
 Array = NDArray[np.float64]
-POINTS = 4096
-"""Points that are fitted, spread evenly over the whole domain: 30 or more for each function."""
+POINTS = 3600
+"""Points that are fitted, spread evenly over the whole domain: about 30 for each function, or more."""
 HELPED = 0.9
 """A round is kept if the spread of the walks falls at least to this part."""
 SLOW = 0.5

@@ -53,7 +53,7 @@ def solve(
 ) -> Solution:
     """Solve a problem on a grid.
 
-    walks: from each of about 4,000 points that are fitted; with another corrector than `rounds`, from every pixel.
+    walks: from each of about 3,600 points that are fitted; with another corrector than `rounds`, from every pixel.
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
     corrector: `rounds` (walk what is left, fit it, repeat), `physics` (fit walks from every pixel once, without the
     boundary data), `none` (the walks' mean), or the name of a network's weights, such as `mc2-unet`.
