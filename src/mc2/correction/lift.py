@@ -31,10 +31,8 @@ FEWEST, MOST = 128, 1600
 """Lattice points along a side: as many as the source needs."""
 TAIL = 1e-11
 """Part of the largest entry in the spectrum of Δ⁻¹f that may be left at the highest frequencies."""
-STEEPNESS = 6.0
-"""Of the flank erfc of `window`: it begins and ends within 1e-16 of 1 and 0."""
 RESOLVED = 0.375 * np.pi
-"""Steepness of Kaiser's flank for every lattice point along it: so its spectrum ends before the outer quarter."""
+"""Steepness of the window's flank for every lattice point along it: so its spectrum ends before the outer quarter."""
 STEEPEST = 36.0, 72.0
 """Its limits: with the first it begins and ends within 1e-15 of 1 and 0."""
 WORKERS = 2
@@ -162,8 +160,8 @@ def _transform(
 
     x, y = (low + step * np.arange(size) for low in corner)
     outer = 0.5 * size * step - step
-    steepness = float(np.clip(RESOLVED * (outer - half) / step, *STEEPEST))
-    window_x, window_y = (kaiser(t - middle, half, outer, steepness) for t, middle in zip((x, y), centre, strict=True))
+    steep = steepness((outer - half) / step)
+    window_x, window_y = (kaiser(t - middle, half, outer, steep) for t, middle in zip((x, y), centre, strict=True))
     seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
     values = np.zeros((size, size))
     # beyond the domain a source may have no value, such as a logarithm at its centre
@@ -172,16 +170,13 @@ def _transform(
     return np.asarray(rfft2(values, workers=WORKERS))
 
 
-def window(t: NDArray[Any], half: float, outer: float) -> Array:
-    """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between."""
-    from scipy.special import erfc
-
-    share = np.clip((np.abs(t) - half) / (outer - half), 0.0, 1.0)
-    return np.where(share >= 1, 0.0, 0.5 * erfc(STEEPNESS * (2 * share - 1)))
+def steepness(points: float) -> float:
+    """Of Kaiser's flank, for so many lattice points along it."""
+    return float(np.clip(RESOLVED * points, *STEEPEST))
 
 
 def kaiser(t: NDArray[Any], half: float, outer: float, steepness: float) -> Array:
-    """Likewise; a flank is the integral of Kaiser's window (1966), which needs half as many lattice points."""
+    """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between: there, the integral of Kaiser's window (1966)."""
     share = np.clip((np.abs(t) - half) / (outer - half), 0.0, 1.0)
     values, flank = 1.0 - np.floor(share), (share > 0) & (share < 1)
     values[flank] = _beyond(share[flank], steepness) / _beyond(np.zeros(1), steepness)
