@@ -119,6 +119,13 @@ def test_steps_that_do_not_help_lead_to_others():
     assert rms(bars(found)) < 1e-8
 
 
+def test_next_to_nothing_is_not_averaged():
+    found = mc2.solve(generate("test", 47).problem, 16, grid=GRID)
+    assert [step.kind for step in found.history].count("walks") > 1
+    assert not found.history[-1].kept
+    assert rms(error(found)) < 1e-11
+
+
 @pytest.mark.parametrize("walks", [8, 16])
 def test_boundary_values_that_are_no_solution_on_an_ellipse(walks):
     """x² on the ellipse of half-axes 1 and 0.4: u = (x² − y² + 0.16)/1.16."""
