@@ -129,7 +129,7 @@ class BatchCorrector:
         """On the device, without waiting for what it is doing."""
         import torch
 
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+        return torch.from_numpy(np.array(array)).to(self.device, non_blocking=True)
 
     def _deviation(self, variance: Any, inside: Any, distance: Any) -> Any:
         """Smooth standard deviations, infinite outside; see `Smoothing`. Bins of the distance are logarithmic."""
