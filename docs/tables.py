@@ -138,6 +138,9 @@ def results():
     for name, found in evaluations().items():
         cells = []
         for place in PLACES:
+            if place in found.get("absent", ()):
+                cells.append("–")
+                continue
             psnr = (found["overall"] if place == "overall" else found["families"][place])["psnr"]
             paper = found["paper"].get(place)
             cells.append(f"{psnr['mean']:.2f} ± {psnr['std']:.1f}" + ("" if paper is None else f" ({paper:.2f})"))
@@ -159,7 +162,10 @@ def metrics():
 def by_tier():
     found = evaluations()
     counts = {tier: row["count"] for tier, row in found["wos"]["tiers"].items()}
-    rows = [(NAMES[name], *(f"{own['tiers'][t]['psnr']['mean']:.2f}" for t in counts)) for name, own in found.items()]
+    rows = [
+        (NAMES[name], *(f"{own['tiers'][t]['psnr']['mean']:.2f}" if t in own["tiers"] else "–" for t in counts))
+        for name, own in found.items()
+    ]
     return table(("PSNR by difficulty, dB", *(f"{tier} ({count})" for tier, count in counts.items())), rows)
 
 

@@ -20,8 +20,8 @@ from mc2.evaluation.runner import standard_walks
 from mc2.geometry import Grid
 from mc2.training.config import Config
 from mc2.training.data import held_batches
-from mc2.training.loop import by_family
 from mc2.training.objective import psnr
+from mc2.training.task import by_family
 from mc2.zoo import generate
 from mc2.zoo.scores import psnr as psnr_of_field
 
@@ -77,7 +77,7 @@ def draw(shown, path):
 
 def budgets(learned, count, chosen=BUDGETS):
     """Mean PSNR per family and overall, raw and corrected, at every budget."""
-    config = Config("held", {}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
+    config = Config("held", {"architecture": "unet"}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
     rows = {}
     for walks in chosen:
         batches = held_batches(config, "test", count, walks, learned.device)

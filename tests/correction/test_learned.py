@@ -11,10 +11,10 @@ from mc2.baselines import Case, make_method
 from mc2.correction import learned
 from mc2.correction.inputs import Inputs
 from mc2.correction.learned import correct_by_network, lift_of, load_network
-from mc2.correction.networks import make_network
 from mc2.correction.weights_file import read_weights, write_weights
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.networks.registry import make_network
 from mc2.zoo import generate, make_fields
 
 NETWORK = {"architecture": "unet", "widths": [8, 16], "blocks": 1}

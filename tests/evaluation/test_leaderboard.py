@@ -262,3 +262,31 @@ def test_score_and_verify_as_a_user_does(tmp_path):
     done = mc2("leaderboard", "build", "--entries", ".", "--out", "site/index.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[bold]" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
+def test_families_that_a_method_cannot_play_in(path, tmp_path, entry):
+    """They are left out of the file, null in the entry, and not verified; and there is no overall score."""
+    ids, fields = noisy()
+    kept = [index for index in range(COUNT) if index % 5 < 3]
+    write_predictions(path, [ids[index] for index in kept], fields[kept])
+    found = score_predictions(read_predictions(path, grid=GRID), lpips=False)
+    assert found["count"] == COUNT
+    partial = make_entry(found | {"grid": 256}, **ABOUT)
+    assert partial.claimed["poisson"] == entry.claimed["poisson"]
+    assert set(partial.claimed["helmholtz"].values()) == set(partial.claimed["overall"].values()) == {None}
+    write_entry(partial, tmp_path / "partial.json")
+    assert read_entry(tmp_path / "partial.json") == partial
+    ids, fields = noisy("fresh-7")
+    write_predictions(path, [ids[index] for index in kept], fields[kept])
+    verdict = verify(partial, 7, COUNT, predictions=path, grid=GRID, lpips=False)
+    assert verdict["holds"]
+    assert list(verdict["families"]) == ["laplace", "poisson", "yukawa"]
+    with pytest.raises(InputError, match="claims scores for biharmonic, helmholtz, of which nothing was found"):
+        verify(entry, 7, COUNT, predictions=path, grid=GRID, lpips=False)
+    write_predictions(path, [ids[index] for index in kept[1:]], fields[kept[1:]])
+    with pytest.raises(InputError, match="fresh-7/0000000: missing"):
+        read_predictions(path, "fresh-7", grid=GRID)
+    data = dataclasses.asdict(partial)
+    data["claimed"]["overall"] = data["claimed"]["laplace"]
+    with pytest.raises(InputError, match="claimed overall must be null where a family is, and only there"):
+        dataclasses.replace(partial, claimed=data["claimed"])

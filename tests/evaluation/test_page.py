@@ -57,6 +57,18 @@ def some():
     ]
 
 
+def test_families_without_scores_are_dashes():
+    """And an entry without some of them has no overall score, and comes last."""
+    entry = made("partial", 70.0)
+    nothing = dict.fromkeys(METRICS)
+    entry.claimed.update(helmholtz=nothing, overall=nothing)
+    page = build_page([entry, made("whole", 20.0)])
+    assert page.index(">whole<") < page.index(">partial<")
+    row = page[page.index(">partial<") :]
+    assert re.search(r'data-column="helmholtz"[^>]*data-psnr=""[^>]*>–<', row)
+    assert re.search(r'data-column="overall"[^>]*data-psnr=""[^>]*>–<', row)
+
+
 class Reader(HTMLParser):
     """Collects tags with their attributes."""
 

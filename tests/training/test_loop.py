@@ -12,6 +12,7 @@ from mc2.geometry import Grid
 from mc2.training import loop
 from mc2.training.data import training_batches
 from mc2.training.loop import learning_rate, train
+from mc2.training.tasks import make_task
 from mc2.zoo.build import build_zoo
 
 from .runs import CPU, NETWORKS, small
@@ -35,7 +36,8 @@ def test_one_batch_is_learned_by_heart(name, options):
     batch = next(training_batches(config, 1, 0, 1, CPU))
     state = loop._begin(config, CPU)
     for step in range(config.steps):
-        loss = loop._step(config, state, state.network, loop.prepare, batch, learning_rate(config, step / config.steps))
+        rate = learning_rate(config, step / config.steps)
+        loss = loop._step(config, state, make_task(config), state.network, batch, rate)
     assert -10 / torch.log(torch.tensor(10.0)) * loss > 60  # dB
 
 

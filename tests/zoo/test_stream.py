@@ -67,6 +67,41 @@ def test_ranks_share_what_one_would_have():
             np.testing.assert_array_equal(together, getattr(batch, name))
 
 
+def test_some_families():
+    """Those of the split, in its order, for one process and for several; epochs begin again."""
+    first, second = take(2, batch=4, families=("yukawa", "laplace"))
+    assert [FAMILIES[n] for n in first.family] == ["laplace", "yukawa"] * 2
+    np.testing.assert_array_equal(np.concatenate([first.index, second.index]), [0, 2, 3, 5, 6, 8, 9, 11])
+    whole = take(4, batch=3)
+    np.testing.assert_array_equal(first.u[2], whole[1].u[0])
+    [again] = take(1, batch=4, families=("yukawa", "laplace"), start=1)
+    np.testing.assert_array_equal(again.mean, second.mean)
+    parts = [take(1, batch=2, rank=rank, ranks=2, families=("laplace", "yukawa"))[0] for rank in range(2)]
+    np.testing.assert_array_equal(np.concatenate([part.mean for part in parts]), first.mean)
+    assert [i.index for i in Stream(batch=4, families=("poisson",), instances=3).draw(0).instances] == [1, 4, 7, 1]
+    last = Stream(batch=1, families=("poisson",), split="validation", start=0)
+    size = sum(index % 3 == 1 for index in range(SPLITS["validation"]))
+    assert [last.draw(number).instances[0].index for number in (size - 1, size)] == [3 * size - 2, 1]
+
+
+def test_extended_fields():
+    """The signed distance, and the data of the nearest boundary point: outside of a disk as well as inside."""
+    [batch] = take(1, batch=12, extended=True)
+    [plain] = take(1, batch=12)
+    assert plain.distance is None
+    np.testing.assert_array_equal(batch.mean, plain.mean)
+    assert ((batch.distance > 0) == (batch.mask == 1)).all()
+    x, y = SMALL["grid"].points()
+    for n in range(12):
+        problem = generate("train", n).problem
+        px, py = problem.domain.project(x, y)
+        np.testing.assert_allclose(problem.domain.distance(px, py), 0, atol=1e-9)
+        np.testing.assert_allclose(batch.boundary[n], problem.boundary(px, py), rtol=1e-5, atol=1e-5)
+        near = (batch.mask[n] == 1) & (batch.distance[n] < 0.02)
+        if near.any():  # data go over into the solution at the boundary
+            assert np.median(np.abs(batch.boundary[n] - batch.u[n])[near]) < 0.1 * np.ptp(batch.u[n])
+
+
 def test_budgets_are_mixed():
     walks = np.concatenate([Stream(batch=300, budgets=(1, 2, 4)).draw(0).walks])
     counts = [np.sum(walks == budget) for budget in (1, 2, 4)]
@@ -96,6 +131,8 @@ def test_what_a_process_prepares_can_be_sent():
         ({"device": "gpu"}, "unknown device"),
         ({"start": -1}, "start = -1"),
         ({"instances": 0}, "instances = 0"),
+        ({"families": ("laplas",)}, "did you mean 'laplace'"),
+        ({"families": ("laplace",), "instances": 1_000_000}, "instances = 1000000 must be an integer from 1 to 666667"),
     ],
 )
 def test_wrong_arguments(options, message):
@@ -120,6 +157,21 @@ def test_gpu_gives_the_same_problems(workers):
             mask = on_host["mask"][n] == 1
             errors = [np.mean((mean[n] - other.u[n])[mask] ** 2) for mean in (on_host["mean"], other.mean)]
             assert 0.3 < errors[0] / errors[1] < 3
+
+
+@gpu
+@pytest.mark.gpu
+def test_extended_fields_on_the_gpu():
+    """As on the CPU, but for pixels with several nearest points, such as a square's diagonals, and outside of domains
+    whose distance is only a lower bound there."""
+    options = {"batch": 30, "budgets": (1,), "grid": Grid(48), "extended": True}
+    found, other = (next(iter(Stream(device=device, **options))) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(found.distance.cpu().numpy(), other.distance, atol=1e-5)
+    boundary = found.boundary.cpu().numpy()
+    for n in range(30):
+        close = np.isclose(boundary[n], other.boundary[n], rtol=1e-3, atol=1e-3 * np.ptp(other.boundary[n]))
+        assert close[other.mask[n] == 1].mean() > 0.9
+        assert np.isfinite(boundary[n]).all()
 
 
 @gpu

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
+from mc2.zoo.laws import FAMILIES
 
 ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source", "source_function")
 READABLE: dict[str, tuple[str, ...]] = {
@@ -47,11 +48,13 @@ class Method(ABC):
     """A way to get a field, or values at points, for an instance.
 
     name: unique, as users type it. setting: `dense`, `correction` or `points`. reads: what it needs, of `READABLE`.
+    families: those that it can play in; tables have a dash for the others.
     """
 
     name: str
     setting: ClassVar[str]
     reads: ClassVar[tuple[str, ...]]
+    families: ClassVar[tuple[str, ...]] = FAMILIES
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

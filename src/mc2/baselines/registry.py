@@ -3,12 +3,13 @@
 import inspect
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from mc2.baselines import denoisers, finite_differences, ours, plain
+from mc2.baselines import denoisers, finite_differences, generative, operators, ours, plain
 from mc2.baselines.method import Method
-from mc2.correction.learned import ENDING
-from mc2.errors import unknown
+from mc2.correction.learned import ENDING, need_torch
+from mc2.errors import InputError, unknown
 
 METHODS: dict[str, Callable[..., Method]] = {
     "wos": plain.Walks,
@@ -28,6 +29,13 @@ METHODS: dict[str, Callable[..., Method]] = {
     "fd": finite_differences.Direct,
     "fd_3": partial(finite_differences.Direct, refine=3),
     "fd_amg": finite_differences.Multigrid,
+    "fno": operators.Operator,
+    "fno-fair": partial(operators.Operator, weights="fno-fair"),
+    "pino": partial(operators.Operator, weights="pino"),
+    "diffusion-pde": generative.DiffusionPDE,
+    "diffusion-pde-prior": generative.DiffusionPDEPrior,
+    "cocogen": generative.CoCoGen,
+    "cocogen-prior": generative.CoCoGenPrior,
 }
 """What makes each method; parameters have the paper's values unless they are given."""
 
@@ -38,7 +46,7 @@ def make_method(name: str, **parameters: Any) -> Method:
     parameters: of its class, in place of the usual ones.
     """
     if name.endswith(ENDING):
-        return ours.Network(name)
+        return _from_file(name)
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     make = METHODS[name]
@@ -47,3 +55,14 @@ def make_method(name: str, **parameters: Any) -> Method:
         if parameter not in known:
             raise unknown(f"parameter of {name}", parameter, known or ["none"])
     return make(**parameters)
+
+
+def _from_file(path: str) -> Method:
+    """The network in a file, as what it was trained for."""
+    need_torch("a network")
+    from mc2.correction.weights_file import task_of
+
+    task = task_of(Path(path))
+    if task == "diffusion":
+        raise InputError(f"{path} is the model of one family: diffusion-pde and cocogen need one of each, by its name")
+    return operators.Operator(path) if task == "operator" else ours.Network(path)

@@ -77,12 +77,19 @@ def _present(found: dict[str, Any], written: list[Path], as_json: bool) -> None:
 
 
 def _print_table(console: "Console", found: dict[str, Any]) -> None:
+    from mc2.evaluation.results import PLACES
+
     place = "pixel" if found["setting"] == "correction" else "point"
     given = f" on {found['walks']} walks per {place}" if found["walks"] else ""
     title = f"{found['method']}{given} ({found['setting']}; {found['split']}, {found['count']} instances)"
     rows = table(title, "family", "PSNR / dB", "paper", "SNR", "MSE", "LPIPS", "rel. L2", "seconds", "= B")
     reduced = found["setting"] == "correction" and "helmholtz" in found["families"]
-    for name, row in [*found["families"].items(), ("overall", found["overall"])]:
+    for name in PLACES:
+        row = found["overall"] if name == "overall" else found["families"].get(name)
+        if row is None:
+            if name in found["absent"]:
+                rows.add_row(name, *["–"] * 8)
+            continue
         paper, equal = found["paper"].get(name), found["equivalent_budget"].get(name)
         rows.add_row(
             name + ("*" if reduced and row.get("estimator") == "reduced" else ""),
@@ -103,5 +110,9 @@ def _print_table(console: "Console", found: dict[str, Any]) -> None:
         "seconds: per field, walks included. = B: walks per pixel at which raw walks have this PSNR; – where that is "
         "off the measured curve."
     )
+    if found["absent"]:
+        console.print(
+            f"– for {' and '.join(found['absent'])}: {found['method']} cannot play there; overall without them."
+        )
     if reduced:
         console.print("* estimator 'reduced': walks with the exact u in the source")

@@ -77,17 +77,18 @@ def _line() -> Iterator[Callable[[dict[str, Any]], None]]:
 
     def report(news: dict[str, Any]) -> None:
         nonlocal last
-        if news["psnr"] is None and not terminal and time.monotonic() - last < SILENCE:
+        scores = news[news["score"]]
+        if scores is None and not terminal and time.monotonic() - last < SILENCE:
             return
         last = time.monotonic()
         text = (
             f"step {news['step']:,} ({news['done']:.1%})  loss {news['loss']:.3f}  "
             f"{news['samples_per_second']:,.1f} samples/s  {_left(news['seconds_left'])}"
         )
-        if news["psnr"] is not None:
-            text += "  PSNR " + ", ".join(f"{name} {value:.2f}" for name, value in news["psnr"].items()) + " dB"
+        if scores is not None:
+            text += f"  {news['unit']} " + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
         print(f"\r\x1b[K{text}" if terminal else text, end="" if terminal else "\n", file=sys.stderr, flush=True)
-        if terminal and news["psnr"] is not None:
+        if terminal and scores is not None:
             print(file=sys.stderr)
 
     try:
@@ -119,9 +120,11 @@ def _print(log: dict[str, Any], folder: Path, as_json: bool) -> None:
     )
     if log["best"] is None:
         return
-    title = f"PSNR / dB on {log['config']['validation_walks']} walks per pixel (validation)"
-    rows = table(title, "family", "walks", "corrected")
-    for name, value in log["best"]["psnr"].items():
+    of_walks = log["config"]["task"] == "correction"
+    given = f" on {log['config']['validation_walks']} walks per pixel" if of_walks else ""
+    columns = ("walks", "corrected") if of_walks else ("without", "network")
+    rows = table(f"{log['unit']}{given} (validation)", "family", *columns)
+    for name, value in log["best"][log["score"]].items():
         rows.add_row(name, f"{log['before'][name]:.2f}", f"{value:.2f}")
     console.print(rows)
     console.print(f"weights in {folder / log['name']}.safetensors", soft_wrap=True)

@@ -8,7 +8,7 @@ the noise is small. The network's output is a residual r in these units:
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +38,7 @@ class Inputs:
     whether the lift of the source is taken out of the estimate before, and added after.
     """
 
+    task: ClassVar[str] = "correction"
     channels: tuple[str, ...] = ("estimate", "source", "mask")
     base: str = "estimate"
     lifted: bool = False
@@ -75,6 +76,11 @@ class Given:
     mask: Tensor
     pixel: float = 1.0
     lift: Tensor | None = None
+
+    @property
+    def spacing(self) -> float:
+        """Width of a pixel."""
+        return self.pixel * Grid().spacing[0]
 
     def cut(self, rows: slice, columns: slice) -> "Given":
         """A part of every image."""

@@ -17,7 +17,7 @@ from mc2.geometry import Grid
 from mc2.problems import Function
 
 if TYPE_CHECKING:
-    from mc2.correction.inputs import Given, Inputs
+    from mc2.correction.inputs import Given
 
 Array = NDArray[Any]
 ENDING = ".safetensors"
@@ -27,11 +27,12 @@ ENDING = ".safetensors"
 class Learned:
     """A network in the memory of a device.
 
-    grid: pixels along a side of the images it was trained on. multiple: of which images must be, for the network.
+    inputs: what it is given; `Inputs` for a correction. grid: pixels along a side of the images it was trained on.
+    multiple: of which images must be, for the network.
     """
 
     network: Any
-    inputs: "Inputs"
+    inputs: Any
     grid: int
     multiple: int
     device: Any
@@ -54,13 +55,15 @@ def shipped_weights() -> list[str]:
 
 
 @cache
-def load_network(weights: str, device: str = "auto", compiled: bool = False) -> Learned:
+def load_network(weights: str, device: str = "auto", compiled: bool = False, kind: Any = None) -> Learned:
     """A network, ready for use. weights: a shipped name, or the path of a .safetensors file. device: `auto`, `cpu` or
-    `cuda`. compiled: by torch.compile, which takes a minute and is worth it for thousands of corrections.
+    `cuda`. compiled: by torch.compile, which takes a minute and is worth it for thousands of corrections. kind: of
+    inputs, for networks with another task than correction.
     """
     need_torch("correction by a network")
     import torch
 
+    from mc2.correction.inputs import Inputs
     from mc2.correction.weights_file import on_device, read_weights
 
     path = Path(weights)
@@ -72,7 +75,7 @@ def load_network(weights: str, device: str = "auto", compiled: bool = False) -> 
                 f"configs/{weights}.toml, and give the path of the {ENDING} file instead"
             )
         path = Path(str(files("mc2.correction").joinpath("weights", weights + ENDING)))
-    network, inputs, grid = read_weights(path)
+    network, inputs, grid = read_weights(path, kind or Inputs)
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("device 'cuda' cannot be used: torch finds no GPU; use device 'cpu' or 'auto'")
     on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())

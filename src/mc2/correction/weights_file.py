@@ -7,7 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -15,32 +15,53 @@ from safetensors.torch import save
 from torch import nn
 
 from mc2.correction.inputs import Inputs
-from mc2.correction.networks import make_network
 from mc2.errors import InputError
 from mc2.files import replacing
+from mc2.networks.registry import make_network
 
 FORMAT = "mc2-weights-1"
 
 
-def write_weights(path: Path, network: nn.Module, description: dict[str, Any], inputs: Inputs, grid: int) -> str:
+class Kind(Protocol):
+    """What a network is given: a dataclass for every task that networks are trained for.
+
+    task: its name. size: channels of the network's input.
+    """
+
+    task: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def size(self) -> int: ...
+
+
+AnyKind = TypeVar("AnyKind", bound=Kind)
+
+
+def write_weights(path: Path, network: nn.Module, description: dict[str, Any], inputs: Kind, grid: int) -> str:
     """Write the parameters in half precision, which is enough for them. Returns the file's SHA-256."""
     about = {"format": FORMAT, "network": description, "inputs": asdict(inputs), "grid": grid}
+    if inputs.task != Inputs.task:
+        about["task"] = inputs.task
     tensors = {name: value.detach().half().contiguous().cpu() for name, value in network.state_dict().items()}
     with replacing(path) as temporary:
         temporary.write_bytes(save(tensors, {"mc2": json.dumps(about)}))
         return sha256(temporary)
 
 
-def read_weights(path: Path) -> tuple[nn.Module, Inputs, int]:
-    """The network, its inputs, and the size of the grid it was trained on. A JSON file beside it must agree."""
+def read_weights(path: Path, kind: type[AnyKind] = Inputs) -> tuple[nn.Module, AnyKind, int]:  # type: ignore[assignment]
+    """The network, its inputs, and the size of the grid it was trained on. A JSON file beside it must agree.
+
+    kind: of inputs, which tells the task that the network must have been trained for.
+    """
     _check_sum(path)
     try:
         with safe_open(path, "pt") as file:
-            about = json.loads((file.metadata() or {}).get("mc2", "{}"))
+            about = _about(file)
             tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise InputError(f"it says nothing of {FORMAT}")
-        inputs = Inputs(**about["inputs"])
+        if _task(about) != kind.task:
+            raise InputError(f"its network was trained for the task {_task(about)!r}, not {kind.task!r}")
+        inputs = kind(**about["inputs"])
         network = make_network(about["network"], inputs.size)
         network.load_state_dict(tensors)
         return network.eval(), inputs, int(about["grid"])
@@ -49,6 +70,26 @@ def read_weights(path: Path) -> tuple[nn.Module, Inputs, int]:
     except (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError) as error:
         line = " ".join(str(error).split())[:200]
         raise InputError(f"{path} is not a weights file that this version reads: {line}") from None
+
+
+def task_of(path: Path) -> str:
+    """What the network in a file was trained for."""
+    try:
+        with safe_open(path, "pt") as file:
+            return _task(_about(file))
+    except (OSError, SafetensorError, ValueError):
+        return Inputs.task  # whoever reads the file as one of those will say what is wrong with it
+
+
+def _about(file: Any) -> dict[str, Any]:
+    about = json.loads((file.metadata() or {}).get("mc2", "{}"))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InputError(f"it says nothing of {FORMAT}")
+    return about
+
+
+def _task(about: dict[str, Any]) -> str:
+    return str(about.get("task", Inputs.task))
 
 
 def sha256(path: Path) -> str:

@@ -16,7 +16,8 @@ PLACES = (*FAMILIES, "overall")
 def add_references(found: dict[str, Any]) -> dict[str, Any]:
     """The same results with the paper's PSNR and the equivalent budget of raw walks, where there are any.
 
-    Equivalent budgets are for the test split on the full grid, where the curve of raw walks was measured.
+    Equivalent budgets are for the test split on the full grid, where the curve of raw walks was measured. Where
+    families are absent, the others' mean is not comparable with it.
     """
     rows = {**found["families"], "overall": found["overall"]}
     paper = {place: paper_psnr(found["method"], found["walks"], place) for place in rows}
@@ -24,6 +25,8 @@ def add_references(found: dict[str, Any]) -> dict[str, Any]:
     budgets = (
         {place: equivalent_budget(row["psnr"]["mean"], place) for place, row in rows.items()} if comparable else {}
     )
+    if found["absent"] and comparable:
+        budgets["overall"] = None
     instances = found["instances"]
     rest = {name: value for name, value in found.items() if name != "instances"}
     return rest | {"paper": paper, "equivalent_budget": budgets, "instances": instances}

@@ -46,20 +46,20 @@ def evaluate(
     """Judge a method on the first instances of a split; plain data, ready for JSON.
 
     walks: per pixel, of the estimate that a correction is given; per point in the setting `points`. families: leave out
-    the others. seed: of the walks. lpips: also compute LPIPS, which needs torch. keep: called with every instance and
-    its predicted field, 0 outside the mask.
+    the others; those that the method cannot play in are left out too, and named as `absent`. seed: of the walks. lpips:
+    also compute LPIPS, which needs torch. keep: called with every instance and its predicted field, 0 outside the mask.
     """
     count, grid = whole("count", count, 1), grid or Grid()
     distance = _distance(lpips and method.setting != "points")
     rows = []
     for index in range(count):
         instance = generate(split, index)
-        if instance.family in families:
+        if instance.family in families and instance.family in method.families:
             rows.append(_judge(method, instance, walks, seed, grid, device, distance, keep))
         if report:
             report(index + 1, count)
     if not rows:
-        raise InputError(f"the first {count} instances of {split} have none of {', '.join(families)}")
+        raise InputError(f"{method.name} can play in none of the first {count} instances of {split} that are asked for")
     return {
         "method": method.name,
         "setting": method.setting,
@@ -74,6 +74,7 @@ def evaluate(
         "version": __version__,
         "hardware": hardware(),
         **tabulate(rows),
+        "absent": [family for family in FAMILIES if family in families and family not in method.families],
         "instances": rows,
     }
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from mc2.errors import InputError, short
 from mc2.files import replacing
-from mc2.training.config import FIXED, Config
+from mc2.training.config import FIXED, Config, config_from_data
 
 
 @dataclass
@@ -110,10 +110,11 @@ def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) 
 
 def _check_same(folder: Path, before: dict[str, Any], config: Config) -> None:
     """Refuse to go on with another run's weights. How long a run is, and how it is looked at, may change."""
-    now = json.loads(json.dumps(config.data))
+    # keys that an earlier version did not have get their usual values
+    then, now = (json.loads(json.dumps(own.data)) for own in (config_from_data(before), config))
     for key in FIXED:
-        if before.get(key) != now[key]:
+        if then[key] != now[key]:
             raise InputError(
-                f"{folder} holds a run with {key} = {short(before.get(key))}, not {short(now[key])}: choose another "
+                f"{folder} holds a run with {key} = {short(then[key])}, not {short(now[key])}: choose another "
                 "--out, or begin anew with --no-resume"
             )

@@ -10,6 +10,8 @@ embedding = 48
 
 [inputs]
 channels = ["estimate", "source", "mask", "error"]
+
+Other tasks than correction, such as task = "operator", have other keys in [inputs]: those of `TASKS`.
 """
 
 import re
@@ -19,30 +21,41 @@ from pathlib import Path
 from typing import Any
 
 from mc2.correction.inputs import Inputs
-from mc2.correction.networks import make_network
 from mc2.errors import InputError, short, unknown
 from mc2.files import read_toml
 from mc2.geometry import Grid
-from mc2.geometry.checks import finite, whole
+from mc2.geometry.checks import finite, listed, whole
+from mc2.networks.joint_fields import JointFields
+from mc2.networks.operator_inputs import OperatorInputs
+from mc2.networks.registry import make_network
 from mc2.walks.engine import check_budgets
+from mc2.zoo.laws import TRAINING
 
 LOSSES = ("log", "mse")
 PRECISIONS = ("bf16", "fp32")
+TASKS: dict[str, Any] = {kind.task: kind for kind in (Inputs, OperatorInputs, JointFields)}
+"""What a network can be trained for, and what it is given: the keys of [inputs]."""
+DENOISERS = ("noise-unet",)
+"""Architectures that know the noise level, which only a diffusion model has."""
 
 
 @dataclass(frozen=True)
 class Config:
     """A training run.
 
-    name: of the weights file. network: `architecture`, and what its class takes. inputs: see `Inputs`. start: a weights
-    file of such a network to begin with, as longer training in several parts needs; a new network if not given.
+    name: of the weights file. network: `architecture`, and what its class takes. start: a weights file of such a
+    network to begin with, as longer training in several parts needs; a new network if not given. task: `correction` of
+    an estimate; `operator`, from a problem to its solution; `diffusion`, denoising of joint fields. inputs: see the
+    task's own class in `TASKS`.
 
     budgets: walks per pixel, one of them at random for every instance. grid: pixels along a side. batch: instances per
-    step, over all processes together. instances: use only so many of the training split; 0 for all. folder: take them
-    from there, as `mc2 zoo build` made them, instead of making them on the fly. seed: of weights, walks and budgets.
+    step, over all processes together. families: only these; all of the split if none is named. instances: use only so
+    many of the training split, of these families; 0 for all. folder: take them from there, as `mc2 zoo build` made
+    them, instead of making them on the fly. seed: of weights, walks and budgets.
 
     loss: `mse`, the mean squared error over the mask, normalised as the estimate is; `log`, the mean of its logarithm,
-    which weighs easy and hard instances alike. loss_precision: of the loss; precision: of the network.
+    which weighs easy and hard instances alike; both for corrections. loss_precision: of that loss; precision: of the
+    network. physics: weight of the equation's residual in the loss of an operator (Li and others, 2021).
 
     rate, final_rate: AdamW's, at the start and at the end of a cosine. warmup: part of the run in which it rises from
     0. weight_decay: of AdamW. clip: largest norm of a gradient. ema: decay of the average of the weights, which is what
@@ -55,17 +68,20 @@ class Config:
 
     name: str
     network: Mapping[str, Any]
-    inputs: Inputs = field(default_factory=Inputs)
+    inputs: Any = field(default_factory=Inputs)
     start: str = ""
+    task: str = "correction"
     budgets: tuple[int, ...] = (4, 8, 16, 32)
     grid: int = 256
     batch: int = 64
+    families: tuple[str, ...] = ()
     instances: int = 0
     folder: str = ""
     seed: int = 0
     loss: str = "log"
     loss_precision: str = "fp32"
     precision: str = "bf16"
+    physics: float = 0.0
     rate: float = 2e-4
     final_rate: float = 1e-6
     warmup: float = 0.02
@@ -85,6 +101,7 @@ class Config:
         if not isinstance(self.folder, str) or not isinstance(self.start, str) or not isinstance(self.compile, bool):
             raise InputError("start and folder must be texts, and compile true or false")
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
+        object.__setattr__(self, "families", check_families(self.families))
         Grid(self.grid)
         for key, low in _WHOLE.items():
             whole(key, getattr(self, key), low)
@@ -96,6 +113,17 @@ class Config:
                 raise unknown(key, getattr(self, key), known)
         if not self.steps and not self.seconds:
             raise InputError("a run needs an end: steps, or seconds, or both")
+        self._check_task()
+
+    def _check_task(self) -> None:
+        """Refuse what does not go together with the task."""
+        if not isinstance(self.inputs, TASKS[self.task]):
+            raise InputError(f"inputs must be {TASKS[self.task].__name__}, for the task {self.task!r}")
+        if self.physics and self.task != "operator":
+            raise InputError(f"physics = {self.physics:g} is for the task 'operator' alone")
+        architecture = self.network.get("architecture")
+        if (architecture in DENOISERS) != (self.task == "diffusion"):
+            raise InputError(f"architecture = {short(architecture)} cannot be trained for the task {self.task!r}")
 
     @property
     def data(self) -> dict[str, Any]:
@@ -111,9 +139,23 @@ class Config:
 _WHOLE = {
     "batch": 1, "instances": 0, "seed": 0, "steps": 0, "validations": 1, "validation_count": 1, "validation_walks": 1
 }  # fmt: skip
-_RANGES = {"rate": 1, "final_rate": 1, "warmup": 1, "weight_decay": 10, "clip": 1e9, "ema": 1, "seconds": 1e9}
-FIXED = ("network", "inputs", "budgets", "grid", "batch", "instances", "folder", "seed", "loss", "loss_precision")
+_RANGES = {
+    "rate": 1, "final_rate": 1, "warmup": 1, "weight_decay": 10, "clip": 1e9, "ema": 1, "seconds": 1e9, "physics": 1e9
+}  # fmt: skip
+FIXED = (
+    "task", "network", "inputs", "budgets", "grid", "batch", "families", "instances", "folder", "seed", "loss",
+    "loss_precision", "physics",
+)  # fmt: skip
 """What a run that is resumed must have kept."""
+
+
+def check_families(value: object) -> tuple[str, ...]:
+    """Families of the training split, in its order."""
+    names = listed("families", value, "names")
+    for name in names:
+        if name not in TRAINING:
+            raise unknown("family", name, TRAINING)
+    return tuple(family for family in TRAINING if family in names)
 
 
 def read_config(path: str | Path) -> Config:
@@ -133,8 +175,12 @@ def config_from_data(data: Mapping[str, Any]) -> Config:
         raise InputError("table [network] is missing: it needs an architecture")
     if not isinstance(given.get("inputs", {}), Mapping):
         raise InputError(f"inputs = {short(given['inputs'])} must be a table")
-    _check_keys("key of [inputs]", given.get("inputs", {}), Inputs)
-    given["inputs"] = Inputs(**given.get("inputs", {}))
+    task = given.get("task", Inputs.task)
+    if not isinstance(task, str) or task not in TASKS:
+        raise unknown("task", task, TASKS)
+    kind = TASKS[task]
+    _check_keys("key of [inputs]", given.get("inputs", {}), kind)
+    given["inputs"] = kind(**given.get("inputs", {}))
     config = Config(**given)
     import torch
 

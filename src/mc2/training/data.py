@@ -24,11 +24,23 @@ LOADERS = 4
 
 @dataclass(frozen=True)
 class Batch:
-    """given: what a network may see. u: the exact field [n, h, w]. family: [n], its number; none from built files."""
+    """given: what a correction may see. u: the exact field [n, h, w]. family: its number, [n]. parameter: λ or k, else
+    0, [n]. distance, boundary: see `Examples`, [n, h, w], for tasks that ask for them. Built files have none of these.
+    """
 
     given: Given
     u: Tensor
     family: Tensor | None
+    parameter: Tensor | None = None
+    distance: Tensor | None = None
+    boundary: Tensor | None = None
+
+    def needed(self, name: str) -> Tensor:
+        """One of those that built files do not have."""
+        found: Tensor | None = getattr(self, name)
+        if found is None:
+            raise InputError(f"built files hold no {name}, which this task needs: leave out folder")
+        return found
 
 
 Batches = Generator[Batch, None, None]
@@ -44,7 +56,7 @@ def training_batches(config: Config, start: int, rank: int, ranks: int, device: 
         return _from_files(config, start, rank, ranks, device)
     stream = Stream(
         batch=own, budgets=config.budgets, seed=config.seed, start=start, instances=config.instances or None,
-        rank=rank, ranks=ranks, grid=Grid(config.grid), device=_maker(device), lifted=config.inputs.lifted,
+        rank=rank, ranks=ranks, grid=Grid(config.grid), device=_maker(device), **_extras(config),
     )  # fmt: skip
     return _from_stream(stream, device)
 
@@ -54,10 +66,17 @@ def held_batches(config: Config, split: str, count: int, walks: int, device: tor
     size = min(config.batch, count)
     stream = Stream(
         batch=size, budgets=(walks,), split=split, grid=Grid(config.grid), device=_maker(device), workers=0,
-        lifted=config.inputs.lifted,
+        **_extras(config),
     )  # fmt: skip
     with closing(iter(stream)) as made:  # type: ignore[type-var]
         return [_to_batch(next(made), stream.grid, device) for _ in range(-(-count // size))]
+
+
+def _extras(config: Config) -> dict[str, Any]:
+    """What a stream is asked for besides estimates and exact fields."""
+    inputs = config.inputs
+    wanted = {name: getattr(inputs, name, False) for name in ("lifted", "extended")}
+    return wanted | {"families": config.families}
 
 
 def _maker(device: torch.device) -> str:
@@ -71,9 +90,11 @@ def _to_batch(examples: Examples, grid: Grid, device: torch.device) -> Batch:
 
     names = ("mean", "variance", "walks", "f", "mask")
     mean, variance, walks, source, mask = (put(getattr(examples, name)) for name in names)
-    lift = None if examples.lift is None else put(examples.lift)
+    lift, *around = (
+        None if part is None else put(part) for part in (examples.lift, examples.distance, examples.boundary)
+    )
     given = Given(mean, variance, walks, source, mask, pixel_of(grid), lift)
-    return Batch(given, put(examples.u), put(examples.family))
+    return Batch(given, put(examples.u), put(examples.family), put(examples.parameter), *around)
 
 
 def _from_stream(stream: Stream, device: torch.device) -> Batches:
@@ -84,8 +105,10 @@ def _from_stream(stream: Stream, device: torch.device) -> Batches:
 
 def _from_files(config: Config, start: int, rank: int, ranks: int, device: torch.device) -> Batches:
     """Instances in the order of a build, over and over, each at one of the budgets."""
-    if config.inputs.lifted:
+    if _extras(config)["lifted"]:
         raise InputError("built files hold no lift: leave out folder, or set lifted = false")
+    if _extras(config)["extended"] or config.families:
+        raise InputError("built files hold no distances and cannot be taken by family: leave out folder")
     data = ShardDataset(config.folder)
     description = data.shards.description
     if description.grid != config.grid:

@@ -17,16 +17,16 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.inputs import apply_network, finish, prepare
-from mc2.correction.networks import count_parameters, make_network
 from mc2.correction.weights_file import on_device, read_weights, sha256, write_weights
 from mc2.errors import InputError
+from mc2.networks.registry import count_parameters, make_network
 from mc2.training.checkpoints import State, load_state, save_state, write_json
 from mc2.training.config import Config
 from mc2.training.data import Batch, held_batches, training_batches
-from mc2.training.objective import loss_of, psnr
 from mc2.training.processes import Processes, join_processes
-from mc2.zoo import FAMILIES, VERSION
+from mc2.training.task import Task
+from mc2.training.tasks import TASKS, make_task
+from mc2.zoo import VERSION
 
 Report = Callable[[dict[str, Any]], None]
 """Called now and then with how a run is doing."""
@@ -65,7 +65,7 @@ def train(
         if resume and load_state(folder, state, config) and config.progress(state.step, state.seconds) >= 1:
             return _log(folder, state, config, processes)
         folder.mkdir(parents=True, exist_ok=True)
-        _run(config, folder, state, processes, seconds or math.inf, report, stop)
+        _run(config, make_task(config), folder, state, processes, seconds or math.inf, report, stop)
         return _log(folder, state, config, processes)
 
 
@@ -75,24 +75,6 @@ def learning_rate(config: Config, progress: float) -> float:
         return config.rate * progress / config.warmup
     share = (progress - config.warmup) / max(1 - config.warmup, 1e-9)
     return config.final_rate + (config.rate - config.final_rate) * 0.5 * (1 + math.cos(math.pi * share))
-
-
-def validate(network: nn.Module, config: Config, batches: list[Batch]) -> dict[str, float]:
-    """Mean PSNR per family and overall."""
-    scores = []
-    for batch in batches:
-        with torch.no_grad():
-            prepared = prepare(batch.given, config.inputs)
-            residual = _forward(network, network, config, prepared.channels)
-            scores.append(psnr(finish(prepared, residual, batch.given), batch))
-    return by_family(torch.cat(scores), batches)
-
-
-def by_family(scores: Tensor, batches: list[Batch]) -> dict[str, float]:
-    """Means of scores per family and overall."""
-    families = torch.cat([batch.family for batch in batches if batch.family is not None])
-    parts = {name: scores[families == number] for number, name in enumerate(FAMILIES)} | {"overall": scores}
-    return {name: float(own.mean()) for name, own in parts.items() if len(own)}
 
 
 def _begin(config: Config, device: torch.device) -> State:
@@ -110,7 +92,7 @@ def _first_network(config: Config) -> nn.Module:
     """A new network, or the one to begin with."""
     if not config.start:
         return make_network(config.network, config.inputs.size)
-    network, inputs, _ = read_weights(Path(config.start))
+    network, inputs, _ = read_weights(Path(config.start), type(config.inputs))
     new = make_network(config.network, config.inputs.size)
     shapes, wanted = ({name: value.shape for name, value in own.state_dict().items()} for own in (network, new))
     if inputs != config.inputs or shapes != wanted:
@@ -120,6 +102,7 @@ def _first_network(config: Config) -> nn.Module:
 
 def _run(
     config: Config,
+    task: Task,
     folder: Path,
     state: State,
     processes: Processes,
@@ -133,8 +116,12 @@ def _run(
     held: list[Batch] = []
     if processes.first:
         held = held_batches(config, "validation", config.validation_count, config.validation_walks, device)
-        state.history["before"] = by_family(torch.cat([psnr(batch.given.mean, batch) for batch in held]), held)
-    forward, maker = _compiled(processes.share(state.network), config.compile and device.type == "cuda")
+        state.history["before"] = task.before(held)
+    forward: Any = processes.share(state.network)
+    if config.compile and device.type == "cuda":
+        torch.compiler.reset()  # an earlier run of this process may have used up what may be compiled
+        forward = torch.compile(forward)
+        task.compile()
     look = LOOK if device.type == "cuda" else 1
     losses: list[Tensor] = []
     done = seen = config.progress(state.step, state.seconds)
@@ -144,7 +131,7 @@ def _run(
     with closing(training_batches(config, state.step, processes.rank, processes.ranks, device)) as batches:
         while done < 1 and not stopping:
             torch.manual_seed((config.seed << 40) + (state.step << 10) + processes.rank & SEEDS)
-            losses.append(_step(config, state, forward, maker, next(batches), learning_rate(config, done)))
+            losses.append(_step(config, state, task, forward, next(batches), learning_rate(config, done)))
             done = config.progress(state.step, state.seconds)
             if state.step % look and done < 1:
                 continue
@@ -159,32 +146,17 @@ def _run(
             if not processes.first:
                 continue
             if due or stopping:
-                _look(config, folder, state, processes, held if due else [])
+                _look(config, task, folder, state, processes, held if due else [])
             mark = mark or Mark(state.step, state.seconds, done)  # the first steps take longer
             if report:
-                report(_news(config, state, mark, done, due))
+                report(_news(config, task, state, mark, done, due))
 
 
-def _compiled(network: nn.Module, compiled: bool) -> tuple[Any, Any]:
-    """What runs the network and what makes its inputs."""
-    if not compiled:
-        return network, prepare
-    torch.compiler.reset()  # an earlier run of this process may have used up what may be compiled
-    return torch.compile(network), torch.compile(prepare)
-
-
-def _forward(forward: Any, network: nn.Module, config: Config, channels: Tensor) -> Tensor:
-    """A network's output [n, h, w]. forward: the network, or what stands for it."""
-    with torch.autocast(channels.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
-        return apply_network(forward, channels, network.multiple)  # type: ignore[arg-type]
-
-
-def _step(config: Config, state: State, forward: Any, maker: Any, batch: Batch, rate: float) -> Tensor:
-    """One step of AdamW, and of the average; returns the loss."""
+def _step(config: Config, state: State, task: Task, forward: Any, batch: Batch, rate: float) -> Tensor:
+    """One step of AdamW, and of the average; returns the loss. forward: the network, or what stands for it."""
     for group in state.optimiser.param_groups:
         group["lr"] = rate
-    prepared = maker(batch.given, config.inputs)
-    loss = loss_of(config, batch, prepared, _forward(forward, state.network, config, prepared.channels))
+    loss = task.loss(forward, state.network, batch)
     state.optimiser.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     nn.utils.clip_grad_norm_(state.network.parameters(), config.clip)
@@ -207,17 +179,17 @@ def _record(state: State, losses: list[float]) -> None:
         state.recent = state.recent[LOG:]
 
 
-def _look(config: Config, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
+def _look(config: Config, task: Task, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
     """Validate, keep the best weights, and write a checkpoint and the log."""
     if held:
         found: dict[str, Any] = {
             "step": state.step,
             "seconds": state.seconds,
-            "psnr": validate(state.average, config, held),
+            task.score: task.validate(state.average, held),
         }
         state.history["validations"].append(found)
         best = state.history["best"]
-        if best is None or found["psnr"]["overall"] > best["psnr"]["overall"]:
+        if best is None or found[task.score]["overall"] > best[task.score]["overall"]:
             state.history["best"] = found
             path = folder / f"{config.name}.safetensors"
             write_weights(path, state.average, dict(config.network), config.inputs, config.grid)
@@ -232,6 +204,8 @@ def _log(folder: Path, state: State, config: Config, processes: Processes) -> di
         "name": config.name,
         "sha256": sha256(weights) if weights.is_file() else None,
         "config": config.data,
+        "score": TASKS[config.task].score,
+        "unit": TASKS[config.task].unit,
         "parameters": count_parameters(state.network),
         "steps": state.step,
         "instances": state.step * config.batch,
@@ -246,7 +220,7 @@ def _log(folder: Path, state: State, config: Config, processes: Processes) -> di
     }
 
 
-def _news(config: Config, state: State, mark: Mark, done: float, validated: bool) -> dict[str, Any]:
+def _news(config: Config, task: Task, state: State, mark: Mark, done: float, validated: bool) -> dict[str, Any]:
     """How the run is doing. mark: from when speed is measured."""
     spent = state.seconds - mark.seconds
     return {
@@ -256,5 +230,7 @@ def _news(config: Config, state: State, mark: Mark, done: float, validated: bool
         "rate": learning_rate(config, done),
         "samples_per_second": (state.step - mark.step) * config.batch / spent if spent else 0.0,
         "seconds_left": (1 - done) * spent / (done - mark.done) if done > mark.done else None,
-        "psnr": state.history["validations"][-1]["psnr"] if validated else None,
+        task.score: state.history["validations"][-1][task.score] if validated else None,
+        "score": task.score,
+        "unit": task.unit,
     }

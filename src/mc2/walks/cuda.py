@@ -362,6 +362,25 @@ def take_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None
     return u.reshape(fields), f.reshape(fields)
 
 
+@quietly()
+def take_extended(packed: Packed, grid: Grid, empty: Empty | None = None) -> tuple[Any, Any]:
+    """Signed distances and extended boundary data [problem, n, n] of uploaded problems that are tables of atoms."""
+    from numba import cuda
+
+    from mc2.walks.cuda_kernels import extended_fields
+
+    empty = empty or cuda.device_array
+    x, y = exact_points(grid)
+    shape = (packed.count, x.size)
+    distance, boundary = empty(shape, np.float32), empty(shape, np.float32)
+    domain_code, domain_constants, _, code, _, programs, _, _ = packed.arrays
+    extended_fields[(-(-x.size // BLOCK), packed.count), BLOCK](
+        domain_code, domain_constants, code, packed.constants, programs, x, y, distance, boundary
+    )
+    fields = (packed.count, *grid.shape)
+    return distance.reshape(fields), boundary.reshape(fields)
+
+
 @lru_cache(maxsize=16)
 def _device_budgets(budgets: tuple[int, ...]) -> Any:
     from numba import cuda

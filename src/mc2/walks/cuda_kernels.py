@@ -39,6 +39,13 @@ CROWD = 12
 f32 = np.float32
 u32 = np.uint32
 
+FOOT_STEPS = 24
+"""Newton steps to the boundary, at most: one or two where the distance is exact, a few where it is a lower bound."""
+FOOT_PROBE = 1e-6
+"""Half the length of the differences that tell the gradient of a distance in float64."""
+FOOT_ERROR = 1e-9
+"""How far from the boundary a point may stay."""
+
 hardware_kernels.install()
 
 
@@ -352,3 +359,40 @@ def exact_fields(
     u[problem, point] = value
     operator = operators[problem]
     f[problem, point] = operator[0] * value + operator[1] * laplacian + operator[2] * bilaplacian
+
+
+@cuda.jit
+def extended_fields(
+    domain_code: Any, domain_constants: Any, code: Any, constants: Any, programs: Any, x: Any, y: Any, distance: Any,
+    boundary: Any,
+) -> None:  # fmt: skip
+    """distance[problem, point], and boundary[problem, point]: u of tables of atoms at the foot of every point.
+
+    The foot is found by Newton's method, p ← p − d∇d/|∇d|², in float64. Where the gradient vanishes, which is on the
+    medial axis alone, steps are limited.
+    """
+    point, problem = cuda.grid(1), cuda.blockIdx.y
+    if point >= x.size:
+        return
+    distances = cuda.local.array(MAX_REGISTERS, np.float64)
+    domain = domain_code[programs[problem, 0] : programs[problem, 1]]
+    px, py = x[point], y[point]
+    d = distance_point(domain, domain_constants, px, py, distances)
+    distance[problem, point] = d
+    for _ in range(FOOT_STEPS):
+        if abs(d) <= FOOT_ERROR:
+            break
+        right = distance_point(domain, domain_constants, px + FOOT_PROBE, py, distances)
+        left = distance_point(domain, domain_constants, px - FOOT_PROBE, py, distances)
+        above = distance_point(domain, domain_constants, px, py + FOOT_PROBE, distances)
+        below = distance_point(domain, domain_constants, px, py - FOOT_PROBE, distances)
+        gx, gy = (right - left) / (2 * FOOT_PROBE), (above - below) / (2 * FOOT_PROBE)
+        step = d / max(gx * gx + gy * gy, 0.01)
+        px -= step * gx
+        py -= step * gy
+        d = distance_point(domain, domain_constants, px, py, distances)
+    value = 0.0
+    for row in range(programs[problem, 2], programs[problem, 3]):
+        a, _, _ = term_point(code[row, 0], constants, code[row, 2], code[row, 3], px, py)
+        value += a
+    boundary[problem, point] = value

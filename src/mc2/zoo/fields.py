@@ -96,6 +96,19 @@ def exact_fields(
     return u, f
 
 
+def extended_fields(problems: Sequence[Problem], grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Signed distance, and boundary data at the boundary point nearest to every pixel, inside and outside the mask.
+
+    Both float32 [n, size, size]; near rather than nearest where the distance is only a lower bound.
+    """
+    distance, boundary = np.zeros((2, len(problems), *grid.shape), np.float32)
+    x, y = grid.points()
+    for number, problem in enumerate(problems):
+        distance[number] = problem.domain.distance(x, y)
+        boundary[number] = problem.boundary(*problem.domain.project(x, y))
+    return distance, boundary
+
+
 def _on_cpu(
     problems: list[Problem], keys: list[int], budgets: Sequence[int], grid: Grid, options: Options
 ) -> tuple[Any, ...]:

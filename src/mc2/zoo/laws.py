@@ -50,9 +50,14 @@ def size_of(split: object) -> int:
     raise unknown("split", split, [*SPLITS, "fresh-NUMBER"])
 
 
+def families_of(split: str) -> tuple[str, ...]:
+    """The families of a split, in the order in which they take turns."""
+    return TRAINING if split in ("train", "validation") else FAMILIES
+
+
 def family_of(split: str, index: int) -> str:
     """Families take turns, so that any stretch of a split is balanced."""
-    families = TRAINING if split in ("train", "validation") else FAMILIES
+    families = families_of(split)
     return families[index % len(families)]
 
 

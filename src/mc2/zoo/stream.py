@@ -24,11 +24,11 @@ from mc2.geometry import Grid
 from mc2.geometry.checks import whole
 from mc2.walks import estimate_batch
 from mc2.walks.batch import plan_for_batch
-from mc2.walks.cuda import Packed, pack, take_exact, take_fields, unavailable
+from mc2.walks.cuda import Packed, pack, take_exact, take_extended, take_fields, unavailable
 from mc2.walks.engine import Options, check_budgets
-from mc2.zoo.fields import STANDARD, exact_fields
+from mc2.zoo.fields import STANDARD, exact_fields, extended_fields
 from mc2.zoo.instance import Instance, generate
-from mc2.zoo.laws import FAMILIES, SPLITS
+from mc2.zoo.laws import FAMILIES, SPLITS, families_of
 
 MAX_WORKERS = 8
 Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -40,7 +40,8 @@ class Examples:
 
     index: in the split. family: 0 … 4, in the order of `FAMILIES`. parameter: λ or k, else 0. walks: per pixel, of each
     instance; all three [n]. mean, variance: of the walks, float32 [n, size, size]; u, f: exact solution and source,
-    likewise. mask: uint8 [n, size, size]. lift: of the source, float32 [n, size, size], if it was asked for.
+    likewise. mask: uint8 [n, size, size]. If they were asked for, float32 [n, size, size]: lift, of the source;
+    distance, signed; boundary, its data at the boundary point nearest to every pixel. Only the last two go on outside.
     """
 
     index: Any
@@ -53,6 +54,8 @@ class Examples:
     f: Any
     mask: Any
     lift: Any = None
+    distance: Any = None
+    boundary: Any = None
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,11 @@ class Stream:
     """Iterate over it for `Examples`, without end.
 
     batch: instances per batch. budgets: every instance is walked at one of these, at random. split: `train` by default;
-    it begins again when it is used up, with other walks. instances: use only the first so many of it. seed: of the
-    walks and the budgets. start: the number of the first batch, to go on where a training run stopped. rank, ranks:
-    this process and how many share the work: each gets other instances, and all together get what one would. device:
-    `auto`, `cpu` or `cuda`. lifted: also make the lift of the source, which needs torch.
+    it begins again when it is used up, with other walks. families: only these, in the order of the split; all of it if
+    none is named. instances: use only the first so many of those. seed: of the walks and the budgets. start: the number
+    of the first batch, to go on where a training run stopped. rank, ranks: this process and how many share the work:
+    each gets other instances, and all together get what one would. device: `auto`, `cpu` or `cuda`. lifted: also make
+    the lift of the source, which needs torch. extended: also make the signed distance and the extended boundary data.
     workers: processes that draw instances for a GPU; a few, by default. As always with processes, a script that uses
     them guards its main part by ``if __name__ == "__main__"``.
     """
@@ -80,6 +84,8 @@ class Stream:
     device: str = "auto"
     workers: int | None = None
     lifted: bool = False
+    families: Sequence[str] = ()
+    extended: bool = False
 
     def __post_init__(self) -> None:
         whole("batch", self.batch, 1, 65_536)
@@ -87,8 +93,11 @@ class Stream:
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
         if self.split not in SPLITS:
             raise unknown("split", self.split, SPLITS)
+        for family in self.families:
+            if family not in families_of(self.split):
+                raise unknown(f"family of {self.split}", family, families_of(self.split))
         if self.instances is not None:
-            whole("instances", self.instances, 1, SPLITS[self.split])
+            whole("instances", self.instances, 1, self._size)
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
         if self.workers is not None:
             whole("workers", self.workers, 0, 1024)
@@ -108,9 +117,9 @@ class Stream:
     def draw(self, number: int) -> "Draw":
         """The instances of a batch, before anything is computed."""
         positions = self.positions(number)
-        length = self.instances or SPLITS[self.split]
-        epochs, indices = zip(*(divmod(position, length) for position in positions), strict=True)
-        instances = [generate(self.split, index) for index in indices]
+        length = self.instances or self._size
+        epochs, places = zip(*(divmod(position, length) for position in positions), strict=True)
+        instances = [generate(self.split, self._index(place)) for place in places]
         # what keys the walks: another number in every epoch, and none that a plain estimate uses
         keys = [(epoch + 1) << 40 | instance.key for epoch, instance in zip(epochs, instances, strict=True)]
         return Draw(instances, keys, self.budgets_of(number))
@@ -123,6 +132,23 @@ class Stream:
         """Where a batch's instances are, counted over all epochs."""
         first = (number * self.ranks + self.rank) * self.batch
         return range(first, first + self.batch)
+
+    @property
+    def _turns(self) -> list[int]:
+        """Of the families that take turns, which are wanted."""
+        every = families_of(self.split)
+        return [turn for turn, family in enumerate(every) if not self.families or family in self.families]
+
+    @property
+    def _size(self) -> int:
+        """Instances of the split that are of the wanted families."""
+        whole_turns, rest = divmod(SPLITS[self.split], len(families_of(self.split)))
+        return whole_turns * len(self._turns) + sum(turn < rest for turn in self._turns)
+
+    def _index(self, place: int) -> int:
+        """Where in the split the instance at a place among the wanted ones is."""
+        turns = self._turns
+        return place // len(turns) * len(families_of(self.split)) + turns[place % len(turns)]
 
     def _walks(self, position: int) -> int:
         from mc2.walks.random_kernels import make_key
@@ -141,7 +167,8 @@ class Stream:
             lift = None
             if self.lifted:
                 lift = np.stack([lift_of(problem.source, problem.operator(), self.grid) for problem in problems])
-            yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift)
+            around = extended_fields(problems, self.grid) if self.extended else ()
+            yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift, *around)
             number += 1
 
     def _on_gpu(self) -> Iterator[Examples]:
@@ -154,12 +181,14 @@ class Stream:
                 uploaded = packed.upload(put)
                 mean, variance, mask, _ = take_fields(uploaded, self.grid, most, self.options, empty)
                 u, f = take_exact(uploaded, self.grid, mask, empty)
+                around = take_extended(uploaded, self.grid, empty) if self.extended else ()
+                around = tuple(torch.as_tensor(a, device="cuda") for a in around)
                 mean, variance, u, f, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, u, f, mask))
                 index, family, parameter, walks = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in labels)
                 # kernels ran on the default stream
                 torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
                 lift = lift_packed(uploaded, packed.operators, self.grid, empty) if self.lifted else None
-                yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask, lift)
+                yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask, lift, *around)
 
 
 @dataclass(frozen=True)

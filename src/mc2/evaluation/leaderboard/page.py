@@ -53,7 +53,7 @@ def write_page(entries: Iterable[Entry], path: str | Path, figures: str | Path |
 
 def build_page(entries: Iterable[Entry], figures: str | Path | None = None) -> str:
     """The page as a text."""
-    ordered = sorted(entries, key=lambda entry: (-_score(entry, "overall"), entry.method, entry.setting, entry.walks))
+    ordered = sorted(entries, key=lambda entry: (*_order(entry), entry.method, entry.setting, entry.walks))
     style, script = _resource("page.css"), _resource("page.js")
     parts = {
         "policy": _policy(style, script),
@@ -85,10 +85,10 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _score(entry: Entry, part: str, metric: str = "psnr") -> float:
-    value = entry.claimed[part][metric]
-    assert value is not None  # only LPIPS may be
-    return value
+def _order(entry: Entry) -> tuple[bool, float]:
+    """The best overall first; those that cannot play in some family last."""
+    overall = entry.claimed["overall"]["psnr"]
+    return overall is None, -(overall or 0.0)
 
 
 def _format(value: float | None, metric: str) -> str:
@@ -137,7 +137,7 @@ def _cell(entry: Entry, place: int, name: str, label: str, kind: str) -> str:
     """A cell shows a text, and carries what the script sorts by."""
     if kind == "score":
         data = " ".join(f'data-{metric}="{_plain(entry.claimed[name][metric])}"' for metric in METRICS)
-        shown = _format(_score(entry, name), "psnr")
+        shown = _format(entry.claimed[name]["psnr"], "psnr")
     elif kind == "number":
         values = {"rank": place, "walks": entry.walks, "parameters": entry.parameters}
         number = (values | {"seconds": entry.seconds_per_field})[name] or None  # 0: has none, or was not measured

@@ -1,8 +1,9 @@
 """Files of predictions: fields that someone's method made somewhere, to be scored here.
 
 A file is a `.npz` with `ids`, texts such as `pdezoo-1/test/0000004` in index order from 0, and `fields`, float32
-[count, 256, 256], 0 outside each mask. It may come from a stranger: nothing in it is run, and its headers are checked
-before anything is unpacked, so that a small file cannot fill the memory.
+[count, 256, 256], 0 outside each mask. A family that a method cannot play in is left out, with all of its instances.
+The file may come from a stranger: nothing in it is run, and its headers are checked before anything is unpacked, so
+that a small file cannot fill the memory.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ from mc2.errors import InputError, short
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.zoo import VERSION, Instance, generate
-from mc2.zoo.laws import size_of
+from mc2.zoo.laws import family_of, size_of
 
 MEMBERS = ("ids", "fields")
 ID = re.compile(r"pdezoo-([^/]+)/([^/]+)/([0-9]{7})")
@@ -39,10 +40,12 @@ NAMED = 5
 class Predictions:
     """Fields for the first instances of a split, checked.
 
-    fields: float32 [count, n, n], 0 outside each mask. sha256: of the file, in hexadecimal digits.
+    count: instances of the split, from the first, of which whole families may be left out. fields: float32 [those, n,
+    n], 0 outside each mask. sha256: of the file, in hexadecimal digits.
     """
 
     split: str
+    count: int
     instances: tuple[Instance, ...]
     fields: NDArray[np.float32]
     grid: Grid
@@ -84,7 +87,7 @@ def read_predictions(
             file.seek(0)
             with ZipFile(file) as archive:
                 members = _members(archive)
-                instances = _check_ids(_read_ids(archive, members["ids"], split), split, count)
+                count, instances = _check_ids(_read_ids(archive, members["ids"], split), split, count)
                 fields = _read_fields(archive, members["fields"], instances, grid)
         _check_fields(instances, fields, grid)
     except InputError as error:
@@ -93,7 +96,7 @@ def read_predictions(
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except BROKEN as error:
         raise InputError(f"{path}: is not a whole .npz file: {short(str(error))}") from None
-    return Predictions(split, instances, fields, grid, found)
+    return Predictions(split, count, instances, fields, grid, found)
 
 
 def check_sha256(found: str, wanted: str | None) -> None:
@@ -149,23 +152,29 @@ def _read_ids(archive: ZipFile, info: ZipInfo, split: str) -> list[str]:
     return texts.tolist()
 
 
-def _check_ids(ids: list[str], split: str, count: int | None) -> tuple[Instance, ...]:
-    """The instances, if the ids are those of the first of the split, in order."""
+def _check_ids(ids: list[str], split: str, count: int | None) -> tuple[int, tuple[Instance, ...]]:
+    """How many of the split they are, and the instances, if the ids are those of the first ones, in order."""
     indices = [_index(text, split) for text in ids]
+    played = {family_of(split, index) for index in indices}
+    if count is None:
+        count = max(indices) + 1
+        while count < size_of(split) and family_of(split, count) not in played:
+            count += 1
     repeated = sorted(text for text, times in Counter(ids).items() if times > 1)
     if repeated:
         raise InputError(f"{_named(repeated)}: there more than once")
-    wanted = [f"pdezoo-{VERSION}/{split}/{index:07d}" for index in range(len(ids) if count is None else count)]
+    first = [index for index in range(count) if family_of(split, index) in played]
+    wanted = [f"pdezoo-{VERSION}/{split}/{index:07d}" for index in first]
     missing = sorted(set(wanted) - set(ids))
     if missing:
         raise InputError(f"{_named(missing)}: missing; it must hold the first {len(wanted):,} instances of {split}")
     if len(ids) > len(wanted):
         raise InputError(f"{_named(sorted(set(ids) - set(wanted)))}: not among the first {len(wanted):,} of {split}")
-    for place, index in enumerate(indices):
-        if index != place:
-            there = f"{ids[place]} stands in place {place}, and {wanted[place]} in place {indices.index(place)}"
+    for place, text in enumerate(wanted):
+        if ids[place] != text:
+            there = f"{ids[place]} stands in place {place}, and {text} in place {ids.index(text)}"
             raise InputError(f"ids must be in index order, but {there}")
-    return tuple(generate(split, index) for index in indices)
+    return count, tuple(generate(split, index) for index in indices)
 
 
 def _index(text: str, split: str) -> int:

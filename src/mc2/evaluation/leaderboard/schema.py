@@ -22,7 +22,8 @@ FEWEST = 10
 MOST = 10**15
 
 Scores = dict[str, dict[str, float | None]]
-"""Means: `scores["laplace"]["psnr"]`, for every family and `overall`. LPIPS may be None."""
+"""Means: `scores["laplace"]["psnr"]`, for every family and `overall`. LPIPS may be None; so may all of a family that a
+method cannot play in, and then all of `overall`, which does not compare."""
 Check = Callable[[str, object], None]
 """Called with a key and its value; raises for one that is not allowed."""
 
@@ -109,12 +110,20 @@ CHECKS: dict[str, Check] = {
 
 def check_scores(name: str, scores: object, split: str, count: int) -> None:
     """All families and all metrics, as numbers; and overall is what the families make it."""
+    absent = []
     for part, table in exactly(name, scores, PARTS).items():
-        for metric, value in exactly(f"{name} {part}", table, METRICS).items():
+        if not [value for value in exactly(f"{name} {part}", table, METRICS).values() if value is not None]:
+            absent.append(part)
+            continue
+        for metric, value in table.items():
             if metric == "lpips" and value is None:
                 continue
             if finite(f"{name} {part} {metric}", value) < 0 and metric in NEVER_NEGATIVE:
                 raise InputError(f"{name} {part} {metric} = {value} must not be negative")
+    if absent:
+        if "overall" not in absent or len(absent) in (1, len(PARTS)):
+            raise InputError(f"{name} overall must be null where a family is, and only there")
+        return
     shares = Counter(family_of(split, index) for index in range(count))
     for metric in METRICS:
         values: dict[str, Any] = {part: scores[part][metric] for part in PARTS}  # type: ignore[index]

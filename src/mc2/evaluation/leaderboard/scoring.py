@@ -30,7 +30,7 @@ def score_predictions(
         if progress:
             progress(len(rows), len(predictions.instances))
     return {
-        "count": len(rows),
+        "count": predictions.count,
         "split": predictions.split,
         "generator_version": VERSION,
         "grid": predictions.grid.size,
@@ -64,8 +64,12 @@ def _table(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def means(scores: dict[str, Any]) -> dict[str, dict[str, float | None]]:
-    """What an entry keeps of scores: every metric's mean, per family and overall; None for one that was left out."""
-    tables = scores["families"] | {"overall": scores["overall"]}
+    """What an entry keeps of scores: every metric's mean, per family and overall; None for one that was left out.
+
+    Without one of the families, nothing is kept as overall: it would not compare.
+    """
+    tables = {family: scores["families"].get(family, {}) for family in FAMILIES}
+    tables["overall"] = scores["overall"] if all(tables.values()) else {}
     return {
         name: {metric: table[metric]["mean"] if metric in table else None for metric in METRICS}
         for name, table in tables.items()

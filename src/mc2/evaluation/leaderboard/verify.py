@@ -138,14 +138,18 @@ def run_method(entry: Entry, **options: Any) -> dict[str, Any]:
 
 def compare(entry: Entry, scores: dict[str, Any], split: str, count: int, tolerance: float) -> Iterator[Verdict]:
     """Claimed and found PSNR of every family."""
-    fresh = Counter(family_of(split, index) for index in range(count))
+    played = [family for family in FAMILIES if entry.claimed[family]["psnr"] is not None]
+    missing = [family for family in played if family not in scores["families"]]
+    if missing:
+        raise InputError(f"{entry.method} claims scores for {', '.join(missing)}, of which nothing was found")
+    fresh = Counter(family for index in range(count) if (family := family_of(split, index)) in played)
     known = Counter(family_of(entry.split, index) for index in range(entry.count))
-    found = {family: scores["families"][family]["psnr"] for family in FAMILIES}
+    found = {family: scores["families"][family]["psnr"] for family in played}
     spreads = {family: found[family]["std"] * math.sqrt(n / (n - 1)) for family, n in fresh.items()}
     usual = math.sqrt(sum(spread**2 for spread in spreads.values()) / len(spreads))
     for family, spread in spreads.items():
         claimed = entry.claimed[family]["psnr"]
-        assert claimed is not None  # only LPIPS may be
+        assert claimed is not None
         error = max(spread, usual) * math.sqrt(1 / fresh[family] + 1 / known[family])
         yield Verdict(family, claimed, found[family]["mean"], error, tolerance + STANDARD_ERRORS * error)
 

@@ -6,11 +6,18 @@ from typing import Any
 
 from torch import nn
 
-from mc2.correction.sunet import SUNet
-from mc2.correction.unet import UNet
 from mc2.errors import InputError, short, unknown
+from mc2.networks.fno import FNO
+from mc2.networks.noise_unet import NoiseUNet
+from mc2.networks.sunet import SUNet
+from mc2.networks.unet import UNet
 
-ARCHITECTURES: dict[str, Callable[..., nn.Module]] = {"sunet": SUNet, "unet": UNet}
+ARCHITECTURES: dict[str, Callable[..., nn.Module]] = {
+    "sunet": SUNet,
+    "unet": UNet,
+    "fno": FNO,
+    "noise-unet": NoiseUNet,
+}
 
 
 def make_network(description: Mapping[str, Any], channels: int) -> nn.Module:

@@ -1,0 +1,245 @@
+"""DiffusionPDE and CoCoGen: solutions drawn from a diffusion model of each family, given what is known of the problem.
+
+The models know no walks: they were trained on the joint fields (u, f, λ, mask) alone (paper, section 5.1). A sampler
+observes f, λ, the mask and, in the setting `correction`, the estimate of a few walks, each pixel by its variance. In
+the setting `dense` there is no estimate, and boundary data are never used: the rest is the model's guess.
+"""
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.baselines.method import Case, Method
+from mc2.correction.learned import ENDING, Learned, load_network, need_torch
+from mc2.errors import InputError
+from mc2.geometry.checks import whole
+from mc2.zoo.laws import TRAINING
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from mc2.baselines.samplers import Observation, Residual
+    from mc2.networks.preconditioning import Denoiser
+
+EXACT = 1e-4
+"""Variance of what is known exactly, for fields with a spread of 1/2: samplers need some."""
+NEAR = 5
+"""Pixels along a side of the squares over which variances of walks are averaged: a few walks tell little of them."""
+
+
+class Generative(Method):
+    """Draws from a diffusion model.
+
+    folder: with edm-FAMILY.safetensors files in place of the weights that the package ships. steps: noise levels; 40
+    are enough for the models that it ships. seed: of the noise that sampling begins with.
+    """
+
+    families = TRAINING
+    observed = True
+    base: str
+
+    def __init__(self, folder: str = "", steps: int = 40, seed: int = 0) -> None:
+        need_torch("a diffusion model")
+        from mc2.networks.joint_fields import JointFields
+
+        self.steps, self.seed = whole("steps", steps, 1), whole("seed", seed, 0)
+        names = {family: f"edm-{family}" for family in TRAINING}
+        files = {family: str(Path(folder) / (name + ENDING)) if folder else name for family, name in names.items()}
+        self.models = {family: load_network(file, kind=JointFields) for family, file in files.items()}
+        self.name = self.base
+
+    @abstractmethod
+    def sample(
+        self,
+        denoiser: "Denoiser",
+        x: "Tensor",
+        levels: list[float],
+        observation: "Observation",
+        residual: "Residual",
+        generator: "Generator",
+    ) -> "Tensor":
+        """Joint fields, from noise x at the first of the levels."""
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        import torch
+
+        from mc2.baselines.samplers import first_noise, noise_levels
+        from mc2.networks.joint_fields import joint_residual
+        from mc2.networks.preconditioning import denoise
+
+        if case.family not in self.models:
+            raise InputError(f"{self.name} has no model of the family {case.family!r}")
+        model = self.models[case.family]
+        known, units, mask, lam = self._known(case, model)
+        half = model.device.type == "cuda"
+
+        def denoiser(x: "Tensor", sigma: "Tensor") -> "Tensor":
+            with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
+                return denoise(model.network, x, sigma, model.multiple)
+
+        def residual(x: "Tensor") -> "Tensor":
+            pair = torch.cat([x[:, :1], known.values[:, 1:2]], 1)  # the source is known
+            return joint_residual(pair, lam, mask, case.grid.spacing[0])
+
+        levels = noise_levels(self.steps)
+        generator = torch.Generator(model.device).manual_seed(self.seed)
+        x = first_noise(tuple(known.values.shape), levels[0], generator)
+        found = self.sample(denoiser, x, levels, known, residual, generator)
+        field: NDArray[np.float32] = units.field(found, mask)[0].cpu().numpy()
+        return field
+
+    def _known(self, case: Case, model: Learned) -> Any:
+        """What is observed, its units, the mask and λ."""
+        import torch
+
+        from mc2.baselines.samplers import Observation
+        from mc2.networks.joint_fields import join, units_of
+        from mc2.networks.preconditioning import SPREAD
+
+        def put(values: Any) -> "Tensor":
+            return torch.from_numpy(np.array(values, np.float32, ndmin=3)).to(model.device)
+
+        mask, f = put(case.mask), put(case.source)
+        lam = torch.tensor([case.parameter], dtype=torch.float32, device=model.device)
+        mean, spread, noise = torch.zeros_like(mask), torch.ones(1, 1, 1, device=mask.device), None
+        shift = torch.zeros_like(spread)
+        if self.observed:
+            if case.walks < 2:
+                raise InputError(f"{self.name} needs two or more walks per pixel, to know their variance")
+            mean = put(case.estimate)
+            noise = _smooth(put(case.variance), mask)
+            shift, spread = _moments(mean, put(case.variance), mask, f, case)
+        units = units_of(shift, spread, f, lam, mask)
+        values = join(mean, f, lam, mask, units)
+        variance = torch.full_like(values, EXACT)
+        unknown = torch.inf if noise is None else noise * (SPREAD / units.scale) ** 2 + EXACT
+        variance[:, 0] = torch.where(mask > 0, unknown, EXACT)
+        return Observation(values, variance), units, mask, lam
+
+
+class DiffusionPDESampler(Generative):
+    """Heun's sampler, guided by the observations and, in the last fifth, by the equation's residual.
+
+    observation_weight, residual_weight: of the two; 1 is what statistics and the steepest descent ask for.
+    """
+
+    def __init__(
+        self,
+        folder: str = "",
+        steps: int = 40,
+        seed: int = 0,
+        observation_weight: float = 1.0,
+        residual_weight: float = 1.0,
+    ) -> None:
+        super().__init__(folder, steps, seed)
+        self.weights = {"observation_weight": observation_weight, "residual_weight": residual_weight}
+
+    def sample(
+        self,
+        denoiser: "Denoiser",
+        x: "Tensor",
+        levels: list[float],
+        observation: "Observation",
+        residual: "Residual",
+        generator: "Generator",
+    ) -> "Tensor":
+        from mc2.baselines.samplers import sample_diffusion_pde
+
+        return sample_diffusion_pde(denoiser, x, levels, observation, residual, **self.weights)
+
+
+class CoCoGenSampler(Generative):
+    """Reverse diffusion, with the equation's residual corrected in the last fifth of the steps and after them.
+
+    observation_weight: 1 is what statistics ask for. corrections, corrections_after: of the residual, after each of the
+    last steps and at the end.
+    """
+
+    def __init__(
+        self,
+        folder: str = "",
+        steps: int = 40,
+        seed: int = 0,
+        observation_weight: float = 1.0,
+        corrections: int = 1,
+        corrections_after: int = 100,
+    ) -> None:
+        super().__init__(folder, steps, seed)
+        self.observation_weight = observation_weight
+        self.corrections = {"corrections": corrections, "corrections_after": corrections_after}
+
+    def sample(
+        self,
+        denoiser: "Denoiser",
+        x: "Tensor",
+        levels: list[float],
+        observation: "Observation",
+        residual: "Residual",
+        generator: "Generator",
+    ) -> "Tensor":
+        from mc2.baselines.samplers import sample_cocogen
+
+        weight = self.observation_weight
+        return sample_cocogen(
+            denoiser, x, levels, generator, observation, residual, observation_weight=weight, **self.corrections
+        )
+
+
+@final
+class DiffusionPDE(DiffusionPDESampler):
+    """DiffusionPDE (Huang and others, 2024) on the estimate of a few walks."""
+
+    base = "diffusion-pde"
+    setting = "correction"
+    reads = ("family", "parameter", "grid", "mask", "source", "estimate", "variance", "walks")
+
+
+@final
+class CoCoGen(CoCoGenSampler):
+    """CoCoGen (Jacobsen and others, 2024) on the estimate of a few walks."""
+
+    base = "cocogen"
+    setting = "correction"
+    reads = ("family", "parameter", "grid", "mask", "source", "estimate", "variance", "walks")
+
+
+@final
+class DiffusionPDEPrior(DiffusionPDESampler):
+    """DiffusionPDE without walks: a solution of the equation that looks like one of the zoo."""
+
+    base = "diffusion-pde-prior"
+    observed = False
+    setting = "dense"
+    reads = ("family", "parameter", "grid", "mask", "source")
+
+
+@final
+class CoCoGenPrior(CoCoGenSampler):
+    """CoCoGen without walks: a solution of the equation that looks like one of the zoo."""
+
+    base = "cocogen-prior"
+    observed = False
+    setting = "dense"
+    reads = ("family", "parameter", "grid", "mask", "source")
+
+
+def _moments(mean: "Tensor", variance: "Tensor", mask: "Tensor", f: "Tensor", case: Case) -> tuple["Tensor", "Tensor"]:
+    """Mean and variance of u, as far as a noisy estimate tells them: as networks that correct it find them."""
+    import torch
+
+    from mc2.correction.inputs import Given, Inputs, pixel_of, prepare
+
+    walks = torch.tensor([case.walks], device=mean.device)
+    prepared = prepare(Given(mean, variance, walks, f, mask, pixel_of(case.grid)), Inputs())
+    return prepared.shift, prepared.scale.square()
+
+
+def _smooth(variance: "Tensor", mask: "Tensor") -> "Tensor":
+    """Variances averaged over near pixels of the mask, [1, h, w]."""
+    from torch.nn.functional import avg_pool2d
+
+    total, count = (avg_pool2d(part[:, None], NEAR, 1, NEAR // 2)[:, 0] for part in (variance * mask, mask))
+    return total / count.clamp_min(1e-9)

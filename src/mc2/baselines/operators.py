@@ -1,0 +1,58 @@
+"""Neural operators: FNO and PINO, from a problem to its solution in one pass."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.baselines.method import Case, Method
+from mc2.baselines.ours import operator_of
+from mc2.correction.learned import ENDING, load_network, need_torch
+from mc2.zoo.fields import extended_fields
+
+
+@final
+class Operator(Method):
+    """A trained operator network. It reads no more than its inputs: in the paper's form, the source alone.
+
+    weights: a name of those that the package ships, or the path of a .safetensors file. The domain's mask is applied to
+    the result in any case.
+    """
+
+    setting = "dense"
+    reads = ("source", "mask", "grid")
+
+    def __init__(self, weights: str = "fno") -> None:
+        need_torch("an operator network")
+        from mc2.networks.operator_inputs import OperatorInputs
+
+        self.learned = load_network(weights, kind=OperatorInputs)
+        self.name = weights.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(ENDING)
+        inputs = self.learned.inputs
+        also: tuple[str, ...] = ("problem",) if inputs.extended else ()
+        if "parameter" in inputs.channels:
+            also += ("family", "parameter")
+        self.reads = (*Operator.reads, *also)  # type: ignore[assignment, misc]
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        import torch
+
+        from mc2.correction.inputs import apply_network
+        from mc2.networks.operator_inputs import Known, finish, prepare
+
+        learned = self.learned
+
+        def put(values: Any) -> torch.Tensor:
+            return torch.from_numpy(np.array(values, np.float32, ndmin=3)).to(learned.device)
+
+        around = extended_fields([case.problem], case.grid) if learned.inputs.extended else ()
+        knows = "parameter" in learned.inputs.channels
+        coefficient = operator_of(case.family, case.parameter)[0] if knows else 0.0
+        known = Known(
+            put(case.source), put(case.mask), torch.tensor([coefficient], device=learned.device), *map(put, around)
+        )
+        with torch.inference_mode():
+            prepared = prepare(known, learned.inputs)
+            output = apply_network(learned.network, prepared.channels, learned.multiple)
+            found: NDArray[np.float32] = finish(prepared, output, known.mask)[0].cpu().numpy()
+        return found

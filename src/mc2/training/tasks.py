@@ -1,0 +1,150 @@
+"""The three tasks: correction of an estimate, from a problem to its solution, denoising of joint fields."""
+
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+
+from mc2.correction import inputs as correction
+from mc2.networks import operator_inputs as operator
+from mc2.networks.joint_fields import exact_units, join
+from mc2.networks.physics import STEEP, inside, residual
+from mc2.networks.preconditioning import coefficients, denoise
+from mc2.training.config import Config
+from mc2.training.data import Batch
+from mc2.training.objective import loss_of, psnr
+from mc2.training.task import Task
+
+NOISE_LEVELS = (0.05, 0.2, 1.0, 5.0, 25.0)
+"""At which denoisers are validated."""
+SMALLEST = 1e-12
+
+
+@final
+class Correction(Task):
+    """From the estimate of a few walks to the solution."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.prepare = correction.prepare
+
+    def loss(self, forward: Any, network: nn.Module, batch: Batch) -> Tensor:
+        prepared = self.prepare(batch.given, self.config.inputs)
+        return loss_of(self.config, batch, prepared, self.run(forward, network, prepared.channels))
+
+    def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
+        prepared = correction.prepare(batch.given, self.config.inputs)
+        output = self.run(network, network, prepared.channels)
+        return psnr(correction.finish(prepared, output, batch.given), batch)
+
+    def scores_before(self, batch: Batch, number: int) -> Tensor:
+        """Those of the estimates themselves."""
+        return psnr(batch.given.mean, batch)
+
+
+@final
+class Operator(Task):
+    """From a problem to its solution: FNO (Li and others, 2021) and, with physics, PINO (Li and others, 2021).
+
+    The loss is the relative L2 error over the mask, and `physics` times the mean square of the equation's residual over
+    the pixels whose whole stencil lies in the mask. Both are without units: residuals in 100 times the field's scale,
+    which is the usual size of a source. So a network that says 0 has a loss of about 1 + physics.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.prepare = operator.prepare
+
+    def loss(self, forward: Any, network: nn.Module, batch: Batch) -> Tensor:
+        prepared = self.prepare(known_of(batch), self.config.inputs)
+        output = self.run(forward, network, prepared.channels).float()
+        mask, target = batch.given.mask, (batch.u - prepared.shift) / prepared.scale
+        error, size = (((field * mask).square().sum((1, 2)) + SMALLEST).sqrt() for field in (output - target, target))
+        loss = (error / size).mean()
+        if not self.config.physics:
+            return loss
+        field = prepared.shift + prepared.scale * output
+        return loss + self.config.physics * self.residual(field, prepared.scale, batch).mean()
+
+    def residual(self, field: Tensor, scale: Tensor, batch: Batch) -> Tensor:
+        """Mean square of the equation's residual, in units of 100 times the scale, [n]."""
+        given = batch.given
+        found = residual(field, given.source, coefficient_of(batch), given.mask, given.spacing) / (STEEP * scale)
+        return found.square().sum((1, 2)) / inside(given.mask).sum((1, 2)).clamp_min(1)
+
+    def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
+        prepared = operator.prepare(known_of(batch), self.config.inputs)
+        output = self.run(network, network, prepared.channels)
+        return psnr(operator.finish(prepared, output, batch.given.mask), batch)
+
+    def scores_before(self, batch: Batch, number: int) -> Tensor:
+        """Those of the mean of the estimate, everywhere."""
+        mask = batch.given.mask
+        mean = (batch.given.mean * mask).sum((1, 2), keepdim=True) / mask.sum((1, 2), keepdim=True).clamp_min(1)
+        return psnr(mean.expand_as(batch.u), batch)
+
+
+@final
+class Diffusion(Task):
+    """Denoising of the joint fields at noise levels σ with a normal ln σ: EDM (Karras and others, 2022).
+
+    The loss is the mean square of (D − y)/c_out, which is that of the network's own error. Scores are of the same, in
+    dB, at fixed noise levels with fixed noise: 0 for a network that has learned nothing.
+    """
+
+    score = "denoising"
+    unit = "denoising / dB"
+
+    def loss(self, forward: Any, network: nn.Module, batch: Batch) -> Tensor:
+        y, inputs = joint_of(batch), self.config.inputs
+        sigma = (inputs.noise_mean + inputs.noise_spread * torch.randn(len(y), device=y.device)).exp()
+        return self._errors(forward, network, y, sigma, torch.randn_like(y)).mean()
+
+    def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
+        return self._at_fixed_levels(network, network, batch, number)
+
+    def scores_before(self, batch: Batch, number: int) -> Tensor:
+        """Those of a network that says 0."""
+        return self._at_fixed_levels(lambda x, noise: torch.zeros_like(x), None, batch, number)
+
+    def _at_fixed_levels(self, forward: Any, network: nn.Module | None, batch: Batch, number: int) -> Tensor:
+        y, errors = joint_of(batch), []
+        generator = torch.Generator(y.device).manual_seed(number)
+        for level in NOISE_LEVELS:
+            noise = torch.randn(y.shape, generator=generator, device=y.device)
+            errors.append(self._errors(forward, network, y, torch.full((len(y),), level, device=y.device), noise))
+        return -10 * torch.stack(errors).mean(0).clamp_min(SMALLEST).log10()
+
+    def _errors(self, forward: Any, network: nn.Module | None, y: Tensor, sigma: Tensor, noise: Tensor) -> Tensor:
+        """Mean squares of (D − y)/c_out, [n]."""
+        multiple = 1 if network is None else int(network.multiple)  # type: ignore[arg-type]
+        with self.half(y.device):
+            found = denoise(forward, y + sigma[:, None, None, None] * noise, sigma, multiple)
+        _, out, _, _ = coefficients(sigma)
+        return ((found - y) / out[:, None, None, None]).square().mean((1, 2, 3))
+
+
+TASKS: dict[str, type[Task]] = {"correction": Correction, "operator": Operator, "diffusion": Diffusion}
+
+
+def make_task(config: Config) -> Task:
+    return TASKS[config.task](config)
+
+
+def coefficient_of(batch: Batch) -> Tensor:
+    """c in Δu + cu = f of every instance, [n]: −λ for Yukawa, the only one of the training split that has any."""
+    return -batch.needed("parameter")
+
+
+def known_of(batch: Batch) -> operator.Known:
+    """What an operator network may see of a batch."""
+    given = batch.given
+    coefficient = given.mean.new_zeros(len(given.mean)) if batch.parameter is None else coefficient_of(batch)
+    return operator.Known(given.source, given.mask, coefficient, batch.distance, batch.boundary)
+
+
+def joint_of(batch: Batch) -> Tensor:
+    """The joint fields of a batch, [n, 4, h, w]."""
+    given, lam = batch.given, batch.needed("parameter")
+    units = exact_units(batch.u, given.source, lam, given.mask)
+    return join(batch.u, given.source, lam, given.mask, units)
