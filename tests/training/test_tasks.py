@@ -101,15 +101,6 @@ def test_weights_know_their_task(tmp_path, name, kind):
         load_network(str(path))
 
 
-def test_families_beyond_the_paper():
-    config = small(families=["helmholtz", "biharmonic"], batch=4)
-    batch = next(training_batches(config, 0, 0, 1, CPU))
-    assert [FAMILIES[number] for number in batch.family.tolist()] == ["biharmonic", "helmholtz"] * 2
-    assert torch.isfinite(batch.given.mean).all()
-    assert config.split("validation") == "validation-five"
-    assert small(families=["yukawa"]).split("train") == small().split("train") == "train"
-
-
 def test_only_families_that_are_asked_for():
     config = small(**RUNS["diffusion"])
     batch = next(training_batches(config, 0, 0, 1, CPU))
@@ -160,7 +151,6 @@ def test_denoisers_are_scored_in_decibels():
         ({"task": ["x"]}, "unknown task"),
         ({"families": ["poison"]}, "unknown family 'poison': did you mean 'poisson'"),
         ({"families": "poisson"}, "families = 'poisson' must be a list of names"),
-        (RUNS["pino"] | {"families": ["helmholtz"]}, "families = helmholtz are for corrections alone"),
         ({"task": "operator"}, "unknown key of \\[inputs\\] 'base'"),
         ({"task": "diffusion", "inputs": {}}, "architecture = 'unet' cannot be trained for the task 'diffusion'"),
         ({"network": NOISE}, "architecture = 'noise-unet' cannot be trained for the task 'correction'"),

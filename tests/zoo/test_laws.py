@@ -39,14 +39,6 @@ def test_families_take_turns(split, families):
     assert len(counts) == families
 
 
-def test_splits_have_numbers_of_their_own():
-    splits = [*laws.SPLITS, *laws.FURTHER, "fresh-1", "fresh-2", "fresh-999999"]
-    assert len({laws.number_of(split) for split in splits}) == len(splits)
-    assert [laws.number_of(split) for split in ("train", "validation", "test", "fresh-1")] == [0, 1, 2, 4]
-    assert laws.families_of("train-five") == laws.families_of("validation-five") == laws.FAMILIES
-    assert laws.size_of("train-five") == 2_000_000
-
-
 def test_pools():
     general, harmonic = laws.POOLS["general"], laws.POOLS["laplace"]
     assert (len(general), sum(kind.hard for kind in general)) == (40, 25)

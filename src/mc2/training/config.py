@@ -29,7 +29,7 @@ from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import OperatorInputs
 from mc2.networks.registry import make_network
 from mc2.walks.engine import check_budgets
-from mc2.zoo.laws import FAMILIES, TRAINING
+from mc2.zoo.laws import TRAINING
 
 LOSSES = ("log", "mse")
 PRECISIONS = ("bf16", "fp32")
@@ -49,7 +49,7 @@ class Config:
     task's own class in `TASKS`.
 
     budgets: walks per pixel, one of them at random for every instance. grid: pixels along a side. batch: instances per
-    step, over all processes together. families: only these; the paper's three if none is named. instances: use only so
+    step, over all processes together. families: only these; all of the split if none is named. instances: use only so
     many of the training split, of these families; 0 for all. folder: take them from there, as `mc2 zoo build` made
     them, instead of making them on the fly. seed: of weights, walks and budgets.
 
@@ -119,18 +119,11 @@ class Config:
         """Refuse what does not go together with the task."""
         if not isinstance(self.inputs, TASKS[self.task]):
             raise InputError(f"inputs must be {TASKS[self.task].__name__}, for the task {self.task!r}")
-        beyond = [family for family in self.families if family not in TRAINING]
-        if beyond and self.task != "correction":
-            raise InputError(f"families = {', '.join(beyond)} are for corrections alone, not for {self.task!r}")
         if self.physics and self.task != "operator":
             raise InputError(f"physics = {self.physics:g} is for the task 'operator' alone")
         architecture = self.network.get("architecture")
         if (architecture in DENOISERS) != (self.task == "diffusion"):
             raise InputError(f"architecture = {short(architecture)} cannot be trained for the task {self.task!r}")
-
-    def split(self, name: str) -> str:
-        """The split `train` or `validation`, or the one of that kind that has all families, where they are wanted."""
-        return name if set(self.families) <= set(TRAINING) else f"{name}-five"
 
     @property
     def data(self) -> dict[str, Any]:
@@ -157,12 +150,12 @@ FIXED = (
 
 
 def check_families(value: object) -> tuple[str, ...]:
-    """Families in their usual order."""
+    """Families of the training split, in its order."""
     names = listed("families", value, "names")
     for name in names:
-        if name not in FAMILIES:
-            raise unknown("family", name, FAMILIES)
-    return tuple(family for family in FAMILIES if family in names)
+        if name not in TRAINING:
+            raise unknown("family", name, TRAINING)
+    return tuple(family for family in TRAINING if family in names)
 
 
 def read_config(path: str | Path) -> Config:

@@ -55,9 +55,8 @@ def training_batches(config: Config, start: int, rank: int, ranks: int, device: 
     if config.folder:
         return _from_files(config, start, rank, ranks, device)
     stream = Stream(
-        batch=own, budgets=config.budgets, split=config.split("train"), seed=config.seed, start=start,
-        instances=config.instances or None, rank=rank, ranks=ranks, grid=Grid(config.grid), device=_maker(device),
-        **_extras(config),
+        batch=own, budgets=config.budgets, seed=config.seed, start=start, instances=config.instances or None,
+        rank=rank, ranks=ranks, grid=Grid(config.grid), device=_maker(device), **_extras(config),
     )  # fmt: skip
     return _from_stream(stream, device)
 

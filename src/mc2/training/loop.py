@@ -115,8 +115,7 @@ def _run(
     torch.backends.cudnn.benchmark = True  # images have one size
     held: list[Batch] = []
     if processes.first:
-        split = config.split("validation")
-        held = held_batches(config, split, config.validation_count, config.validation_walks, device)
+        held = held_batches(config, "validation", config.validation_count, config.validation_walks, device)
         state.history["before"] = task.before(held)
     forward: Any = processes.share(state.network)
     if config.compile and device.type == "cuda":

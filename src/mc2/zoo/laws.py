@@ -17,8 +17,6 @@ from mc2.problems.atom_parts import circle
 TRAINING = ("laplace", "poisson", "yukawa")
 FAMILIES = (*TRAINING, "biharmonic", "helmholtz")
 SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
-FURTHER = {"train-five": 2_000_000, "validation-five": 5_000}
-"""Likewise of all five families, for networks that are to know them all; the paper's have three."""
 FRESH = re.compile(r"fresh-[1-9][0-9]{0,5}")
 
 HARD_EXTRA = 4
@@ -45,12 +43,11 @@ POOLS = {
 
 def size_of(split: object) -> int:
     """How many instances a split has, if it is one. `fresh-1`, `fresh-2`, … are further test splits, to verify with."""
-    known = SPLITS | FURTHER
-    if isinstance(split, str) and split in known:
-        return known[split]
+    if isinstance(split, str) and split in SPLITS:
+        return SPLITS[split]
     if isinstance(split, str) and FRESH.fullmatch(split):
         return SPLITS["test"]
-    raise unknown("split", split, [*known, "fresh-NUMBER"])
+    raise unknown("split", split, [*SPLITS, "fresh-NUMBER"])
 
 
 def families_of(split: str) -> tuple[str, ...]:
@@ -65,9 +62,7 @@ def family_of(split: str, index: int) -> str:
 
 
 def number_of(split: str) -> int:
-    """A number for every split; there are fewer than a million fresh ones."""
-    if split in FURTHER:
-        return 2_000_000 + list(FURTHER).index(split)
+    """A number for every split."""
     return list(SPLITS).index(split) if split in SPLITS else len(SPLITS) + int(split.removeprefix("fresh-"))
 
 

@@ -28,7 +28,7 @@ from mc2.walks.cuda import Packed, pack, take_exact, take_extended, take_fields,
 from mc2.walks.engine import Options, check_budgets
 from mc2.zoo.fields import STANDARD, exact_fields, extended_fields
 from mc2.zoo.instance import Instance, generate
-from mc2.zoo.laws import FAMILIES, families_of, size_of
+from mc2.zoo.laws import FAMILIES, SPLITS, families_of
 
 MAX_WORKERS = 8
 Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -91,7 +91,8 @@ class Stream:
         whole("batch", self.batch, 1, 65_536)
         whole("start", self.start, 0)
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
-        size_of(self.split)
+        if self.split not in SPLITS:
+            raise unknown("split", self.split, SPLITS)
         for family in self.families:
             if family not in families_of(self.split):
                 raise unknown(f"family of {self.split}", family, families_of(self.split))
@@ -141,7 +142,7 @@ class Stream:
     @property
     def _size(self) -> int:
         """Instances of the split that are of the wanted families."""
-        whole_turns, rest = divmod(size_of(self.split), len(families_of(self.split)))
+        whole_turns, rest = divmod(SPLITS[self.split], len(families_of(self.split)))
         return whole_turns * len(self._turns) + sum(turn < rest for turn in self._turns)
 
     def _index(self, place: int) -> int:
