@@ -1,5 +1,6 @@
 """What every newcomer sees: the import, the README and its example."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -35,6 +36,11 @@ def test_every_public_name_loads():
     assert set(mc2.__all__) == set(dir(mc2))
     with pytest.raises(AttributeError):
         _ = mc2.nothing
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("validation/[a-z]*.py")), ids=lambda path: path.stem)
+def test_validation_follows_the_package(path):
+    importlib.import_module(f"validation.{path.stem}")
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/zoo.md"])

@@ -1,6 +1,6 @@
 """The ablations: trains every run of configs/ablations.toml, corrects walks at many budgets, and writes the table.
 
-    python -m validation.ablations --out runs/ablations [--seconds 540] [--only error,lifted] [--count 300]
+    python -m validation.ablations --out runs/ablations [--seconds 540] [--only error,lifted] [--count 128]
 
 Runs that are finished are not trained again, so that the same command goes on where it stopped; --seconds stops it in
 time. Weights and logs are in a folder per run; ablations.json and ablations.md have what was measured on the first
@@ -13,19 +13,15 @@ import sys
 import time
 from pathlib import Path
 
-import torch
-
-from mc2.correction.learned import correct, load_network
+from mc2.correction.learned import load_network
 from mc2.errors import InputError, unknown
 from mc2.files import read_toml
 from mc2.training.checkpoints import write_json
 from mc2.training.config import config_from_data
-from mc2.training.data import held_batches
 from mc2.training.loop import train
-from mc2.training.objective import psnr
-from mc2.training.task import by_family
 
-BUDGETS = tuple(1 << power for power in range(11))
+from .networks import BUDGETS
+from .networks import budgets as measure
 
 
 def read_runs(path):
@@ -39,18 +35,6 @@ def read_runs(path):
         }
 
     return {name: config_from_data({"name": name} | merged(own)) for name, own in runs.items()}
-
-
-def measure(config, weights, budgets, count):
-    """PSNR per family and overall: of the walks and of their correction, at every budget."""
-    learned = load_network(str(weights))
-    rows = {}
-    for walks in budgets:
-        batches = held_batches(config, "test", count, walks, learned.device)
-        raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
-        found = torch.cat([psnr(correct(learned, batch.given), batch) for batch in batches])
-        rows[walks] = {"walks": by_family(raw, batches), "corrected": by_family(found, batches)}
-    return rows
 
 
 def table(results):
@@ -81,7 +65,7 @@ def main():
     parser.add_argument("--config", type=Path, default=Path("configs/ablations.toml"))
     parser.add_argument("--only", help="names of runs, with commas")
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--count", type=int, default=128)
     parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
@@ -101,7 +85,7 @@ def main():
             break
         kept = folder / "budgets.json"
         if not kept.is_file():
-            write_json(kept, measure(runs[name], folder / f"{name}.safetensors", budgets, given.count))
+            write_json(kept, measure(load_network(str(folder / f"{name}.safetensors")), given.count, budgets))
         results[name] = {"steps": log["steps"], "seconds": log["seconds"], "instances": log["instances"]}
         results[name]["budgets"] = json.loads(kept.read_text())
     if results:

@@ -26,7 +26,7 @@ from mc2.correction import PhysicsCorrector
 from mc2.correction.basis import HOLE_DEGREE, make_basis
 from mc2.correction.correctors import Fitted
 from mc2.correction.field import lifted
-from mc2.correction.projection import DEGREES, DEPENDENT, Sites, smooth_variance
+from mc2.correction.projection import DEGREES, DEPENDENT, Sites, Smoothing
 from mc2.evaluation.runner import standard_walks
 from mc2.geometry import Grid
 from mc2.walks.plan import can_walk
@@ -296,7 +296,7 @@ def shrunk_by_oracle(estimate, problem, truth):
 
     grid, mask, domain = estimate.grid, estimate.mask, problem.domain
     x, y = (c[mask] for c in grid.points())
-    deviation = np.sqrt(smooth_variance(estimate.variance, mask, domain.distance(*grid.points()))[mask])
+    deviation = np.sqrt(Smoothing(mask, domain.distance(*grid.points()))(estimate.variance[mask]))
     lift = lifted(problem, grid).on_grid(grid, mask)[mask]
     both = np.stack([(field[mask] - lift) / deviation for field in (estimate.mean, truth)], axis=1)
     for hole_degree in (-1, HOLE_DEGREE) if domain.holes() else (-1,):

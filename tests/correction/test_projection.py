@@ -7,7 +7,7 @@ import pytest
 
 from mc2.correction.basis import make_basis
 from mc2.correction.physics import correct_by_physics
-from mc2.correction.projection import Profile, Sites, project, smooth_variance
+from mc2.correction.projection import Bins, Profile, Sites, Smoothing, project
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
 from mc2.problems import read_expression
 from mc2.problems.grid_function import GridFunction
@@ -120,11 +120,11 @@ def test_smooth_variances():
     mask, distance = domain.mask(grid), domain.distance(*grid.points())
     truth = np.where(mask, distance * (1.0 + 0.5 * grid.points()[0]), 1e9)
     noise = truth * np.random.default_rng(0).chisquare(7, mask.shape) / 7
-    ratio = (smooth_variance(noise, mask, distance) / truth)[mask]
+    smooth = Smoothing(mask, distance)
+    ratio = smooth(noise[mask]) / truth[mask]
     assert 0.85 < np.quantile(ratio, 0.01) < np.quantile(ratio, 0.99) < 1.15
     assert 0.4 < ratio.min() < ratio.max() < 2.0
-    assert (smooth_variance(noise, mask, distance)[~mask] == 0).all()
-    assert (smooth_variance(np.zeros(mask.shape), mask, distance)[mask] > 0).all()
+    assert (smooth(np.zeros(mask.sum())) > 0).all()
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
@@ -132,15 +132,15 @@ def test_profiles_of_powers(power):
     """Also closer to the boundary than any point that was seen."""
     distance = np.random.default_rng(1).uniform(0.01, 1, 20_000)
     quantity = 3 * distance**power * np.random.default_rng(2).chisquare(4, distance.size) / 4
-    profile, at = Profile(distance, quantity), np.geomspace(0.02, 0.9, 20)
+    profile, at = Profile(Bins(distance), quantity), np.geomspace(0.02, 0.9, 20)
     np.testing.assert_allclose(profile(at), 3 * at**power, rtol=0.25)
     assert profile(np.array([1e-4]))[0] == pytest.approx(3 * 1e-4**power, rel=2.5)
 
 
 def test_profiles_of_next_to_nothing():
-    assert Profile(np.array([0.5]), np.array([2.0]))(np.array([0.1, 3.0])) == pytest.approx([2, 2])
-    assert (Profile(np.full(9, 0.5), np.zeros(9))(np.array([0.1, 3.0])) > 0).all()
-    assert np.isfinite(Profile(np.linspace(0, 1, 50), -np.ones(50))(np.linspace(0, 2, 9))).all()
+    assert Profile(Bins(np.array([0.5])), np.array([2.0]))(np.array([0.1, 3.0])) == pytest.approx([2, 2])
+    assert (Profile(Bins(np.full(9, 0.5)), np.zeros(9))(np.array([0.1, 3.0])) > 0).all()
+    assert np.isfinite(Profile(Bins(np.linspace(0, 1, 50)), -np.ones(50))(np.linspace(0, 2, 9))).all()
 
 
 @pytest.mark.parametrize("known", ["function", "field"])

@@ -180,7 +180,7 @@ def test_seeds():
 def test_rounds_use_new_walks():
     rounds = Rounds(mc2.Laplace(Square(), boundary=jump), Options(), GRID)
     rounds.helped = False
-    for _ in range(3):
+    for _ in range(6):
         rounds.walk(2)
     befores = [step.before for step in rounds.history if not step.kept]
     assert len(set(befores)) == len(befores) >= 2

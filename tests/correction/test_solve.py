@@ -100,7 +100,7 @@ def test_the_boundary_first():
     found = mc2.solve(SMOOTH, 8, grid=GRID, start="boundary")
     assert found.method == "rounds"
     assert found.history[0].kind == "boundary"
-    assert rms(error(found)) < 1e-13
+    assert rms(error(found)) < 1e-12
     assert rms(bars(found)) < 1e-12
     plain = mc2.solve(SMOOTH, 8, grid=GRID)
     assert plain.history[0].kind == "walks"
@@ -117,6 +117,13 @@ def test_steps_that_do_not_help_lead_to_others():
     assert "boundary" in [step.kind for step in found.history]
     assert rms(error(found, exact)) < 1e-10
     assert rms(bars(found)) < 1e-8
+
+
+def test_next_to_nothing_is_not_averaged():
+    found = mc2.solve(generate("test", 47).problem, 16, grid=GRID)
+    assert [step.kind for step in found.history].count("walks") > 1
+    assert not found.history[-1].kept
+    assert rms(error(found)) < 1e-11
 
 
 @pytest.mark.parametrize("walks", [8, 16])

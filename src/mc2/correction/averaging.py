@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.correction.field import Field, residual
-from mc2.correction.projection import BINS, Profile
+from mc2.correction.field import Field, mean_and_variance, residual
+from mc2.correction.projection import BINS, Bins, Profile
 from mc2.problems import Problem
 from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
@@ -71,7 +71,7 @@ def average(
         points = np.stack([x[part], y[part]], axis=1)
         # every part has random numbers of its own
         worth = residual(problem, field, find_exits(problem, points, walks, options, instance + first))
-        mean[part], variance[part] = worth.mean(1), worth.var(1, ddof=1) / walks
+        mean[part], variance[part] = mean_and_variance(worth)
         if progress:
             progress(min(first + step, inside.size) * walks, inside.size * walks)
     return mean, variance
@@ -81,6 +81,7 @@ def make_averaging(
     problem: Problem, field: Field, mean: Array, variance: Array, distance: Array, **how: int | Options
 ) -> Averaging:
     """From the walks' means and their variances at points whose distances to the boundary are known."""
-    signal, noise = Profile(distance, mean**2 - variance), Profile(distance, variance)
+    bins = Bins(distance)
+    signal, noise = Profile(bins, mean**2 - variance), Profile(bins, variance)
     unsure = float(np.sqrt(2 * BINS / len(mean)))  # the mean square of so much noise is uncertain by this part
     return Averaging(problem, field, signal=signal, noise=noise, unsure=unsure, **how)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.correction.basis_kernels import add_columns, add_poles, fill_columns
+from mc2.correction.basis_kernels import add_columns, add_poles, add_powers, fill_columns
 from mc2.geometry import Domain
 
 Array = NDArray[np.float64]
@@ -121,7 +121,7 @@ class Basis:
             return np.concatenate([coefficients @ self.columns(*part) for part in _parts(x, y)])
         out = np.zeros(x.size)
         shifted = self._shifted(x, y)
-        add_columns(*self._rules, *shifted, coefficients[: self._main], out)
+        self._add_main(shifted, coefficients[: self._main], out)
         if self.poles:
             poles = np.array([(*pole.center, pole.radius) for pole in self.poles])
             orders = np.array([pole.orders for pole in self.poles])
@@ -131,9 +131,19 @@ class Basis:
             out += coefficients[number] * angle(jump, x, y)
         if self.doubled:
             twice = np.zeros(x.size)
-            add_columns(*self._rules, *shifted, coefficients[-self._main :], twice)
+            self._add_main(shifted, coefficients[-self._main :], twice)
             out += twice * (shifted[0] ** 2 + shifted[1] ** 2) / self.radius**2
         return out
+
+    def _add_main(self, shifted: tuple[Array, Array], coefficients: Array, out: Array) -> None:
+        """Add the sum of functions around the centre, up to the last level in use."""
+        level = (int(np.flatnonzero(coefficients)[-1]) + 1) // 2 if coefficients.any() else 0
+        used = coefficients[: 2 * level + 1]
+        if self.sign == 0:
+            add_powers(self.radius, *shifted, used, out)
+        else:
+            sign, parameter, radius, scale = self._rules
+            add_columns(sign, parameter, radius, scale[: level + 1], *shifted, used, out)
 
     def laplacians(self, x: Array, y: Array) -> Array:
         """Δ of every function of the biharmonic basis [column, point]."""
@@ -209,10 +219,10 @@ class Basis:
         r = np.abs(z)
         turn = z / r
         radial = self._singular(r, pole.radius, pole.orders[1])
-        rows = []
+        rows, phase = [], turn ** pole.orders[0]
         for n in range(pole.orders[0], pole.orders[1] + 1):
-            phase = turn**n
             rows += [radial[n] * phase.real, radial[n] * phase.imag][: 2 if n else 1]
+            phase = phase * turn
         return np.array(rows)
 
     def _singular(self, r: Array, inner: float, top: int) -> list[Array]:

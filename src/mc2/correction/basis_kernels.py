@@ -48,18 +48,18 @@ def _block(sign: Any, parameter: Any, radius: Any, scale: Any, x: Any, y: Any, f
     square = x * x + y * y
     if sign != 0:
         _factors(sign, parameter, radius, square, factors)
-    c, s = np.ones(LANES), np.zeros(LANES)
+    c, s, cx, cy = np.ones(LANES), np.zeros(LANES), x / radius, y / radius
     column = 0
     for n in range(scale.size):
+        share = 1 / scale[n]
         for i in range(LANES):
-            value = factors[n, i] / scale[n]
+            value = factors[n, i] * share
             out[column, i] = value * c[i]
             if n > 0:
                 out[column + 1, i] = value * s[i]
         column += 2 if n > 0 else 1
         for i in range(LANES):
-            cx, cy = x[i] / radius, y[i] / radius
-            c[i], s[i] = c[i] * cx - s[i] * cy, s[i] * cx + c[i] * cy
+            c[i], s[i] = c[i] * cx[i] - s[i] * cy[i], s[i] * cx[i] + c[i] * cy[i]
 
 
 @kernel
@@ -91,6 +91,24 @@ def add_columns(
         for column in range(coefficients.size):
             for i in range(count):
                 out[begin + i] += coefficients[column] * block[column, i]
+
+
+@kernel
+def add_powers(radius: Any, x: Any, y: Any, coefficients: Any, out: Any) -> None:
+    """out[point] += what `add_columns` adds for rⁿ, by Horner's rule: Re Σ (a − ib) zⁿ."""
+    zx, zy, real, imaginary = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    for begin in range(0, x.size, LANES):
+        count = min(LANES, x.size - begin)
+        zx[:count], zy[:count] = x[begin : begin + count], y[begin : begin + count]
+        for i in range(LANES):
+            zx[i], zy[i], real[i], imaginary[i] = zx[i] / radius, zy[i] / radius, 0.0, 0.0
+        for n in range(coefficients.size // 2, 0, -1):
+            a, b = coefficients[2 * n - 1], coefficients[2 * n]
+            for i in range(LANES):
+                first, second = real[i] + a, imaginary[i] - b
+                real[i], imaginary[i] = first * zx[i] - second * zy[i], first * zy[i] + second * zx[i]
+        for i in range(count):
+            out[begin + i] += coefficients[0] + real[i]
 
 
 @kernel

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mc2.correction.basis import make_basis
 from mc2.correction.on_device import torch_on_device
@@ -17,6 +18,7 @@ from mc2.correction.projection import DEPENDENT, PRICE, SMOOTHING
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid
 from mc2.problems import Problem
+from mc2.walks.cuda import unavailable
 
 if TYPE_CHECKING:
     import torch
@@ -25,12 +27,8 @@ if TYPE_CHECKING:
 
 DEGREE = 24
 """Of the bases; half of it where they are doubled."""
-MARGIN = 0.25
-"""Of the lattice beyond the grid, in units of the grid's side."""
 BINS = 16
 """Of the distance to the boundary."""
-CLEAR = 0.1
-"""Smallest |k² − |ξ|²| that is accepted."""
 PIECES = 16
 """Into which points are split when products are summed, so that the whole device has work."""
 NEAREST, FARTHEST = 2e-3, 0.5
@@ -51,11 +49,9 @@ def correct_batch(
     for a grid of its own or to save what it keeps. options: those of `mc2.estimate`.
     """
     from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import pack, take_distances, take_fields, unavailable
+    from mc2.walks.cuda import pack, take_distances, take_fields
     from mc2.walks.engine import Options
 
-    if unavailable():
-        raise InputError(f"batches are corrected on a GPU: {unavailable()}; mc2.solve works without one")
     chosen, corrector = Options(**options), corrector or BatchCorrector()
     plans = [plan_for_batch(problem, chosen) for problem in problems]
     _, put, empty = torch_on_device("a corrected batch")
@@ -70,59 +66,41 @@ def correct_batch(
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of problems before they are walked, on the device.
+    """What is known of problems before they are walked.
 
-    count: of problems. lifts: for every lattice in use, which problems it is for, and their operators. rules: for the
-    kernel. levels: of every column (−1: not there).
+    operators: L as coefficients of u, Δu, Δ²u [problem, 3], all 0 where there is no source. On the device: rules, for
+    the kernel; levels, of every column (−1: not there).
     """
 
-    count: int
-    lifts: dict[int, tuple[Any, Any]]
+    operators: NDArray[np.float64]
     rules: Any
     levels: Any
 
+    @property
+    def count(self) -> int:
+        """Of problems."""
+        return len(self.operators)
+
 
 class BatchCorrector:
-    """Corrects estimates on one grid. It keeps what does not depend on the problems.
+    """Corrects estimates on one grid, on the GPU that torch uses. It keeps what does not depend on the problems."""
 
-    device: a CUDA device, as torch names it.
-    """
-
-    def __init__(self, grid: Grid | None = None, device: str = "cuda") -> None:
-        import torch
-
-        self.grid, self.device = grid or Grid(), torch.device(device)
+    def __init__(self, grid: Grid | None = None) -> None:
+        if unavailable():
+            raise InputError(f"batches are corrected on a GPU: {unavailable()}; mc2.solve works without one")
+        self.grid = grid or Grid()
         if self.grid.size**2 % PIECES:
             raise InputError(f"batches are corrected on grids whose side is a multiple of 4, not of {self.grid.size}")
-        if self.device.type != "cuda":
-            raise InputError("batches are corrected on a GPU: use mc2.solve(..., corrector='physics') on the CPU")
-        step, size = self.grid.spacing[0], self.grid.size
-        pad = int(np.ceil(MARGIN * size))
-        low_x, low_y = self.grid.bounds[0] - pad * step, self.grid.bounds[2] - pad * step
-        self.lattices = {}
-        for extra in (0, 8, 24):  # another size where a Helmholtz operator has a mode near zero
-            count = size + 2 * pad + 2 * extra
-            shift = extra * step
-            bounds = (low_x - shift, low_x - shift + count * step, low_y - shift, low_y - shift + count * step)
-            self.lattices[count] = Grid(count, bounds)
-        self.side = self.grid.bounds[1] - self.grid.bounds[0]
-        self.centre = self.grid.bounds[0] + 0.5 * self.side, self.grid.bounds[2] + 0.5 * self.side
+        torch, _, self.empty = torch_on_device("a corrected batch")
+        self.device, self.side = torch.device("cuda"), self.grid.bounds[1] - self.grid.bounds[0]
         self.x, self.y = (self._put(c.ravel()) for c in self.grid.points())
-        square = (self.x - self.centre[0]) ** 2 + (self.y - self.centre[1]) ** 2
-        self.radii = square.float().reshape(size, size)
-        self.band = self._put(_band(size))
-        self._kept: dict[int, tuple[Any, Any]] = {}
+        self.band = self._put(_band(self.grid.size))
 
     def prepare(self, problems: Sequence[Problem]) -> Known:
         """Everything that the host has to do for some problems."""
-        operators = np.array([problem.operator() for problem in problems], np.float32)
-        sizes = np.array([0 if problem.source is None else self._size(problem.operator()[0]) for problem in problems])
-        lifts = {}
-        for size in sorted(set(sizes.tolist()) - {0}):
-            numbers = np.flatnonzero(sizes == size)
-            lifts[size] = self._put(numbers), self._put(operators[numbers])
+        operators = [(0.0, 0.0, 0.0) if problem.source is None else problem.operator() for problem in problems]
         rules, levels = _bases(problems)
-        return Known(len(problems), lifts, self._put(rules), self._put(levels))
+        return Known(np.array(operators), self._put(rules), self._put(levels))
 
     def correct(
         self, problems: Known, packed: "Packed", mean: Any, variance: Any, mask: Any, distance: Any
@@ -134,13 +112,15 @@ class BatchCorrector:
         """
         import torch
 
+        from mc2.correction.lifted import lift_packed
+
         n = self.grid.size
         mean, variance, mask, distance = (
             torch.as_tensor(array, device=self.device).reshape(problems.count, n * n)
             for array in (mean, variance, mask, distance)
         )
         inside = mask != 0
-        lifted = self._lift(problems, packed)
+        lifted = lift_packed(packed, problems.operators, self.grid, self.empty).reshape(problems.count, n * n)
         deviation = self._deviation(variance, inside, distance)
         fitted = self._fit(problems, deviation, (mean - lifted) / deviation)
         return torch.where(inside, fitted * deviation + lifted, 0.0).reshape(problems.count, n, n)
@@ -149,62 +129,10 @@ class BatchCorrector:
         """On the device, without waiting for what it is doing."""
         import torch
 
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
-
-    def _lift(self, problems: Known, packed: "Packed") -> "torch.Tensor":
-        """A particular solution at the pixels [problem, pixel]; see `mc2.correction.lift`."""
-        import torch
-
-        n = self.grid.size
-        out = torch.zeros((problems.count, n * n), device=self.device)
-        for size, (chosen, operators) in problems.lifts.items():
-            window, square = self._fixed(size)
-            transform = torch.fft.rfft2(self._sources(packed, self.lattices[size])[chosen] * window)
-            c0, c1, c2 = operators.T[:, :, None, None]
-            symbol = c0 - c1 * square + c2 * square**2
-            average = torch.where(c0 == 0, transform[:, :1, :1].real / size**2, 0.0)
-            symbol[:, :1, :1] = torch.where(c0 == 0, torch.inf, symbol[:, :1, :1])
-            first = (size - n) // 2
-            field = torch.fft.irfft2(transform / symbol, (size, size))[:, first : first + n, first : first + n]
-            field = field + average * torch.where(c1 != 0, self.radii / 4, self.radii**2 / 64)
-            out[chosen] = field.reshape(len(chosen), -1)
-        return out
-
-    def _size(self, shift: float) -> int:
-        """The first lattice on which no mode of the operator is near zero, or the best one. shift: its constant."""
-        gaps = {}
-        for size, lattice in self.lattices.items():
-            base = 2 * np.pi / (lattice.bounds[1] - lattice.bounds[0])
-            modes = np.arange(int(np.sqrt(max(shift, 0.0)) / base) + 2) ** 2
-            gaps[size] = float(np.abs(shift - base**2 * (modes[:, None] + modes)).min())
-            if shift <= 0 or gaps[size] > CLEAR:
-                return size
-        return max(gaps, key=lambda size: gaps[size])
-
-    def _fixed(self, size: int) -> tuple["torch.Tensor", "torch.Tensor"]:
-        """The window on a lattice, and |ξ|² of its modes."""
-        from mc2.correction.lift import square_frequencies, window
-
-        if size not in self._kept:
-            lattice = self.lattices[size]
-            side = lattice.bounds[1] - lattice.bounds[0]
-            along = window(lattice.x - self.centre[0], 0.5 * self.side, 0.5 * side)
-            fields = along[:, None] * along, square_frequencies(size, side)
-            self._kept[size] = tuple(self._put(field.astype(np.float32)) for field in fields)  # type: ignore[assignment]
-        return self._kept[size]
-
-    def _sources(self, packed: "Packed", lattice: Grid) -> "torch.Tensor":
-        """f of all problems on a lattice."""
-        import torch
-
-        from mc2.walks.cuda import take_exact
-
-        everywhere = torch.ones((packed.count, lattice.size**2), dtype=torch.uint8, device=self.device)
-        _, source = take_exact(packed, lattice, everywhere, torch_on_device("a corrected batch")[2])
-        return torch.nan_to_num(torch.as_tensor(source, device=self.device), 0.0, 0.0, 0.0)
+        return torch.from_numpy(np.array(array)).to(self.device, non_blocking=True)
 
     def _deviation(self, variance: Any, inside: Any, distance: Any) -> Any:
-        """Smooth standard deviations, infinite outside; see `smooth_variance`. Bins of the distance are logarithmic."""
+        """Smooth standard deviations, infinite outside; see `Smoothing`. Bins of the distance are logarithmic."""
         import torch
 
         log = torch.log(torch.clamp(distance / self.side, NEAREST, FARTHEST) / NEAREST)

@@ -1,5 +1,6 @@
 """`Field`: a function that satisfies Lu = f in a domain, as a lift and a sum of basis functions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +13,9 @@ from mc2.correction.lift import Lift, make_lift
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks.exits import Exits
-from mc2.walks.tasks import pool
+from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
-HALVES = 2
-"""Threads that evaluate a field on a grid."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Field:
     def laplacian(self, x: Any, y: Any) -> Array:
         """Δ of the field at points, for the biharmonic equation."""
         x, y, shape = as_points(x, y)
-        out = self.lift.laplacian()(x, y) if self.lift else np.zeros(x.size)
+        out = self.lift.laplacian(x, y) if self.lift else np.zeros(x.size)
         for basis, coefficients in self.parts:
             out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
         return out.reshape(shape)
@@ -46,8 +45,7 @@ class Field:
         """Values at the pixels of a mask, 0 elsewhere."""
         field = np.zeros(grid.shape)
         x, y = (c[mask] for c in grid.points())
-        rest = replace(self, lift=None)
-        field[mask] = np.concatenate(list(pool(HALVES).map(rest, np.array_split(x, HALVES), np.array_split(y, HALVES))))
+        field[mask] = np.concatenate(in_halves(replace(self, lift=None), x, y))
         if self.lift:
             field[mask] += self.lift.on_grid(grid)[mask]
         return field
@@ -74,7 +72,25 @@ def worth(problem: Problem, field: Field, exits: Exits) -> Array:
 
 def residual(problem: Problem, field: Field, exits: Exits) -> Array:
     """What walks of the problem that a field leaves over are worth: with data minus field."""
-    data = exits.weight * problem.boundary(exits.x, exits.y)
+    data = exits.weight * at_exits(lambda x, y: problem.boundary(x, y) - field(x, y), exits)
     if problem.laplacian is not None:
-        data -= exits.share * problem.laplacian(exits.x, exits.y)
-    return data - worth(problem, field, exits)
+        data -= exits.share * left_laplacian(problem, field, exits)
+    return data
+
+
+def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:
+    """What a field leaves over of Δu where walks end."""
+    assert problem.laplacian is not None
+    known = problem.laplacian
+    return at_exits(lambda x, y: known(x, y) - field.laplacian(x, y), exits)
+
+
+def at_exits(function: Callable[[Array, Array], Array], exits: Exits) -> Array:
+    """Values of a function where walks end [point, walk]."""
+    return np.concatenate(in_halves(function, exits.x.ravel(), exits.y.ravel())).reshape(exits.x.shape)
+
+
+def mean_and_variance(worth: Array) -> tuple[Array, Array]:
+    """Of the walks from every point: their mean, and its variance."""
+    by_walk = np.ascontiguousarray(worth.T)  # NumPy is slow along short axes
+    return by_walk.mean(0), by_walk.var(0, ddof=1) / len(by_walk)

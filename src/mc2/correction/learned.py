@@ -141,8 +141,12 @@ def lift_of(source: Function | None, operator: tuple[float, float, float], grid:
     """The lift of a source on a grid [n, n], as networks know it."""
     import torch
 
-    from mc2.correction.lifted import lift_sources, sources_around
+    from mc2.correction.lifted import lattice_for, lift_sources
 
-    around = torch.from_numpy(sources_around(source, grid))[None]
-    found: NDArray[np.float32] = lift_sources(around, torch.tensor([operator], dtype=torch.float64), grid)[0].numpy()
+    if source is None:
+        return np.zeros(grid.shape, np.float32)
+    lattice = lattice_for(operator, grid)
+    sources = torch.from_numpy(source(*lattice.points()))[None]
+    lift = lift_sources(sources, torch.tensor([operator], dtype=torch.float64), lattice, grid)
+    found: NDArray[np.float32] = lift[0].float().numpy()
     return found

@@ -9,7 +9,7 @@ grid only (`mc2.problems.GridFunction`) it is that of its interpolation.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,21 @@ from mc2.correction.lift_kernels import interpolate
 from mc2.geometry import Grid
 from mc2.geometry.domain import Bounds
 from mc2.problems import Function
-from mc2.walks.tasks import pool
+from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
 Operator = tuple[float, float, float]
 
-MARGIN = 0.25
+MARGIN = 0.28
 """Width of the window's flank on each side, as a part of the longer side of the bounding box."""
-FEWEST, MOST = 256, 1600
+FEWEST, MOST = 128, 1600
 """Lattice points along a side: as many as the source needs."""
-TAIL = 1e-10
-"""Part of a spectrum's largest entry that may be left at the highest frequencies."""
-STEEPNESS = 6.0
-"""Of the flank erfc: it begins and ends within 1e-16 of 1 and 0."""
+TAIL = 1e-11
+"""Part of the largest entry in the spectrum of Δ⁻¹f that may be left at the highest frequencies."""
+RESOLVED = 0.375 * np.pi
+"""Steepness of the window's flank for every lattice point along it: so its spectrum ends before the outer quarter."""
+STEEPEST = 36.0, 72.0
+"""Its limits: with the first it begins and ends within 1e-15 of 1 and 0."""
 WORKERS = 2
 """Threads that evaluate a source, and transform it; more would not be faster."""
 CLEAR = 0.5
@@ -56,34 +58,28 @@ class Lift:
 
     @property
     def step(self) -> float:
-        """Spacing of the lattice."""
-        return self.side / self.size
+        """Spacing of the finer lattice, on which values are known."""
+        return self.side / (3 * self.size // 2)
 
     def on_grid(self, grid: Grid) -> Array:
         """w at the pixel centres [n, n], of which those in the bounding box are meant."""
         where = [self._indices(axis, corner) for axis, corner in zip((grid.x, grid.y), self.corner, strict=True)]
         x, y = where
-        periodic = self._lattice[np.ix_(y, x)] if x is not None and y is not None else self._summed(grid)
+        periodic = self._fine[np.ix_(y, x)] if x is not None and y is not None else self._summed(grid)
         return periodic + self._polynomial(grid.x[None, :], grid.y[:, None])
 
     def __call__(self, x: Any, y: Any) -> Array:
-        """w at points inside the bounding box, by interpolation of degree 9 on a finer lattice."""
+        """w at points inside the bounding box, by interpolation of degree 11 on the finer lattice."""
         x, y, shape = as_points(x, y)
-        out, step = np.empty(x.size), self.side / len(self._fine)
-        interpolate(self._fine, (x - self.corner[0]) / step, (y - self.corner[1]) / step, out)
+        out = np.empty(x.size)
+        interpolate(self._fine, (x - self.corner[0]) / self.step, (y - self.corner[1]) / self.step, out)
         return (out + self._polynomial(x, y)).reshape(shape)
 
+    @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
         return Lift(-square * self.spectrum, self.size, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
-
-    @cached_property
-    def _lattice(self) -> Array:
-        """The periodic part at the lattice points."""
-        from scipy.fft import irfft2
-
-        return np.asarray(irfft2(self.spectrum, (self.size, self.size), workers=WORKERS))
 
     @cached_property
     def _fine(self) -> Array:
@@ -100,12 +96,12 @@ class Lift:
         """Lattice points that pixel centres along an axis are, if they are; periodic."""
         exact = (axis - corner) / self.step
         index = np.rint(exact)
-        return index.astype(int) % self.size if np.abs(index - exact).max() < 1e-7 else None
+        return index.astype(int) % len(self._fine) if np.abs(index - exact).max() < 1e-7 else None
 
     def _summed(self, grid: Grid) -> Array:
         """The series summed along x, then along y."""
         n = self.size
-        frequencies = 2 * np.pi * np.fft.fftfreq(n, self.step)
+        frequencies = 2 * np.pi * np.fft.fftfreq(n, self.side / n)
         along_x = np.exp(1j * np.outer(np.abs(frequencies[: n // 2 + 1]), grid.x - self.corner[0]))
         along_x[1 : (n + 1) // 2] *= 2  # those that stand for their conjugates too
         along_y = np.exp(1j * np.outer(grid.y - self.corner[1], frequencies))
@@ -121,7 +117,7 @@ def make_lift(source: Function, bounds: Bounds, operator: Operator, grid: Grid |
     """The lift of a source that is known as a function in a box and around it.
 
     bounds: (xmin, xmax, ymin, ymax) of the box, where Lw = f will hold. operator: L as coefficients of u, Δu, Δ²u.
-    grid: where it will be wanted; the lattice then has its pixels among its points, if it can.
+    grid: where it will be wanted; the finer lattice then has its pixels among its points, if it can.
     """
     xmin, xmax, ymin, ymax = bounds
     centre = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
@@ -130,25 +126,25 @@ def make_lift(source: Function, bounds: Bounds, operator: Operator, grid: Grid |
     step, aligned = _step(start, grid)
     while True:
         size, side = _clear(start, step, operator)
-        corner = _corner(centre, side, step, grid if aligned else None)
+        corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
         transform = _transform(source, corner, size, step, centre, half)
-        if _tail(transform) < TAIL or 2 * size > MOST:
+        if 3 * size > MOST or _tail(transform / (1 + square_frequencies(size, side))) < TAIL:
             return _solve(transform, size, side, corner, operator)
-        step /= 2
+        step /= 3  # a grid's pixels are then points of the lattice itself
 
 
 def _step(start: float, grid: Grid | None) -> tuple[float, bool]:
-    """The first lattice spacing to try, and whether it divides that of the grid."""
+    """The first lattice spacing to try, and whether the finer lattice can have the grid's pixels."""
     if grid is None or not np.isclose(*grid.spacing, rtol=1e-12):
-        return start / FEWEST, False
-    step = grid.spacing[0]
+        return start / (2 * FEWEST), False
+    step = 1.5 * grid.spacing[0]
     while start / step < FEWEST:
-        step /= 2
-    return (step, True) if start / step < MOST / 2 else (start / FEWEST, False)
+        step /= 3
+    return (step, True) if start / step < MOST / 2 else (start / (2 * FEWEST), False)
 
 
 def _corner(centre: tuple[float, float], side: float, step: float, grid: Grid | None) -> tuple[float, float]:
-    """The square's lower left corner: around the centre, and a whole number of spacings from the grid's pixels."""
+    """The square's lower left corner: around the centre, and a whole number of steps from the grid's pixels."""
     x, y = centre[0] - 0.5 * side, centre[1] - 0.5 * side
     if grid is None:
         return x, y
@@ -163,24 +159,44 @@ def _transform(
     from scipy.fft import rfft2
 
     x, y = (low + step * np.arange(size) for low in corner)
-    window_x, window_y = (
-        window(t - middle, half, 0.5 * size * step - step) for t, middle in zip((x, y), centre, strict=True)
-    )
+    outer = 0.5 * size * step - step
+    steep = steepness((outer - half) / step)
+    window_x, window_y = (kaiser(t - middle, half, outer, steep) for t, middle in zip((x, y), centre, strict=True))
     seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
     values = np.zeros((size, size))
     # beyond the domain a source may have no value, such as a logarithm at its centre
-    rows = np.array_split(y[seen[0]], WORKERS)
-    found = np.concatenate(list(pool(WORKERS).map(lambda part: source(*np.broadcast_arrays(x[seen[1]], part)), rows)))
+    found = np.concatenate(in_halves(lambda rows: source(*np.meshgrid(x[seen[1][0]], rows)), y[seen[0][:, 0]]))
     values[seen] = np.where(np.isfinite(found), found, 0.0) * window_y[seen[0]] * window_x[seen[1]]
     return np.asarray(rfft2(values, workers=WORKERS))
 
 
-def window(t: NDArray[Any], half: float, outer: float) -> Array:
-    """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between."""
-    from scipy.special import erfc
+def steepness(points: float) -> float:
+    """Of Kaiser's flank, for so many lattice points along it."""
+    return float(np.clip(RESOLVED * points, *STEEPEST))
 
+
+def kaiser(t: NDArray[Any], half: float, outer: float, steepness: float) -> Array:
+    """1 for |t| ≤ half, 0 from |t| = outer on, smooth in between: there, the integral of Kaiser's window (1966)."""
     share = np.clip((np.abs(t) - half) / (outer - half), 0.0, 1.0)
-    return np.where(share >= 1, 0.0, 0.5 * erfc(STEEPNESS * (2 * share - 1)))
+    values, flank = 1.0 - np.floor(share), (share > 0) & (share < 1)
+    values[flank] = _beyond(share[flank], steepness) / _beyond(np.zeros(1), steepness)
+    return values
+
+
+def _beyond(share: Array, steepness: float) -> Array:
+    """The part of Kaiser's window on [0, 1] that lies beyond."""
+    from scipy.special import i0
+
+    nodes, weights = _rule()
+    place = 1 - (1 - share[:, None]) * nodes
+    return np.asarray((1 - share) * (i0(2 * steepness * np.sqrt(place * (1 - place))) @ weights))
+
+
+@cache
+def _rule() -> tuple[Array, Array]:
+    """Gauss and Legendre's on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    return 0.5 + 0.5 * nodes, 0.5 * weights
 
 
 def _tail(transform: NDArray[np.complex128]) -> float:

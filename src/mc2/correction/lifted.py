@@ -1,54 +1,94 @@
-"""Lifts of many sources at once, for networks: those of `lift.py`, on one square around the grid, in torch.
+"""Lifts of many sources at once, in torch: those of `lift.py`, on one lattice around the grid.
 
-What is left, v = u − w, solves the homogeneous equation at the grid's pixels, which is all that a network sees.
+What is left, v = u − w, solves the homogeneous equation at the grid's pixels, which is all that a network or a batch
+sees; not where a domain reaches beyond.
 """
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mc2.correction.lift import CLEAR, window
+from mc2.correction.lift import Operator, kaiser, square_frequencies, steepness
 from mc2.geometry import Grid
-from mc2.problems import Function
+from mc2.walks.cuda import Empty, Packed, take_exact
+
+MARGIN = 0.25
+"""Of the lattice beyond the grid on every side, in units of the grid's side."""
+WIDER = (0, 8, 24)
+"""Pixels that it may have in addition, where a mode of a Helmholtz operator is near zero."""
+CLEAR = 0.1
+"""Smallest |k² − |ξ|²| that is accepted."""
 
 
-def around(grid: Grid) -> Grid:
-    """The grid with a margin of a quarter of its size on every side, and the same pixels."""
-    margin = grid.size // 4
-    xmin, xmax, ymin, ymax = grid.bounds
-    dx, dy = (margin * step for step in grid.spacing)
-    return Grid(grid.size + 2 * margin, (xmin - dx, xmax + dx, ymin - dy, ymax + dy))
+@cache
+def lattices(grid: Grid) -> tuple[Grid, ...]:
+    """Around a grid, with its pixels among their points."""
+    step, margins = grid.spacing[0], [int(np.ceil(MARGIN * grid.size)) + more for more in WIDER]
+    ends = np.array([-step, step, -step, step])
+    return tuple(Grid(grid.size + 2 * margin, tuple(grid.bounds + margin * ends)) for margin in margins)
 
 
-def sources_around(source: Function | None, grid: Grid) -> NDArray[np.float64]:
-    """The values of a source on the wider grid."""
-    wide = around(grid)
-    return np.zeros(wide.shape) if source is None else source(*wide.points())
+def lattice_for(operator: Operator, grid: Grid) -> Grid:
+    """The first lattice on which no mode of the operator is near zero, or the best one."""
+    shift, gaps = operator[0], {}
+    for lattice in lattices(grid):
+        base = 2 * np.pi / (lattice.bounds[1] - lattice.bounds[0])
+        modes = np.arange(int(np.sqrt(max(shift, 0.0)) / base) + 2) ** 2
+        gaps[lattice] = float(np.abs(shift - base**2 * (modes[:, None] + modes)).min())
+        if shift <= 0 or gaps[lattice] > CLEAR:
+            return lattice
+    return max(gaps, key=lambda lattice: gaps[lattice])
 
 
-def lift_sources(sources: Tensor, operators: Tensor, grid: Grid) -> Tensor:
-    """w with Lw = f at the pixels of a grid, float32 [n, size, size].
+def lift_sources(sources: Tensor, operators: Tensor, lattice: Grid, grid: Grid) -> Tensor:
+    """w with Lw = f at the pixels of a grid [n, size, size], as precise as the sources.
 
-    sources: f on the wider grid [n, m, m]. operators: L as coefficients of u, Δu, Δ²u, [n, 3]. A mode that is close
-    to a resonance of the square is lifted in part only.
+    sources: f on the lattice [n, m, m]. operators: L as coefficients of u, Δu, Δ²u, [n, 3]; all 0 for no source.
     """
-    wide, device = around(grid), sources.device
-    side, margin, size = wide.bounds[1] - wide.bounds[0], grid.size // 4, wide.size
-    t = (np.arange(size) + 0.5) * (side / size) - 0.5 * side
-    line = torch.from_numpy(window(t, 0.5 * (grid.bounds[1] - grid.bounds[0]), 0.5 * side)).to(device)
-    sources = torch.nan_to_num(sources.double(), 0.0, 0.0, 0.0) * line[:, None] * line[None, :]
-    frequency = 2 * torch.pi * torch.fft.fftfreq(size, side / size, dtype=torch.float64, device=device)
-    square = frequency[:, None].square() + frequency[None, : size // 2 + 1].square()
-    zero, one, two = operators.double().to(device).T[:, :, None, None]
+    window, square, radius = _fixed(lattice, grid, sources.dtype, sources.device)
+    transform = torch.fft.rfft2(torch.nan_to_num(sources, 0.0, 0.0, 0.0) * window)
+    zero, one, two = operators.to(sources).T[:, :, None, None]
     symbol = zero - one * square + two * square.square()
-    transform = torch.fft.rfft2(sources)
-    mean = torch.where(zero == 0, sources.mean((-2, -1), keepdim=True), 0.0)
-    transform[:, 0, 0] *= (zero != 0)[:, 0, 0]  # the mean becomes a polynomial instead
-    symbol = torch.where(symbol.abs() < CLEAR, torch.where(symbol < 0, -CLEAR, CLEAR), symbol)
-    periodic = torch.fft.irfft2(transform / symbol, s=(size, size))
-    place = torch.from_numpy(t).to(device)
-    radius = place[:, None].square() + place[None, :].square()
-    polynomial = mean * torch.where(one != 0, radius / 4, radius.square() / 64)
-    inside = slice(margin, margin + grid.size)
-    return (periodic + polynomial)[:, inside, inside].float()
+    mean = torch.where(zero == 0, transform[:, :1, :1].real / lattice.size**2, 0.0)  # becomes a polynomial instead
+    symbol[:, :1, :1] = torch.where(zero == 0, torch.inf, symbol[:, :1, :1])
+    first, last = (lattice.size - grid.size) // 2, (lattice.size + grid.size) // 2
+    periodic = torch.fft.irfft2(transform / symbol, s=lattice.shape)[:, first:last, first:last]
+    lift = periodic + mean * torch.where(one != 0, radius / 4, radius.square() / 64)
+    return torch.where((operators != 0).any(1)[:, None, None], lift, 0.0)
+
+
+def lift_packed(packed: Packed, operators: NDArray[np.float64], grid: Grid, empty: Empty) -> Tensor:
+    """The lifts of uploaded problems that are tables of atoms, float32 [n, size, size] on their device.
+
+    operators: as above, on the host. empty: makes arrays there.
+    """
+    lift = torch.zeros((packed.count, *grid.shape), device="cuda")
+    chosen = [lattice_for(tuple(operator), grid) if operator.any() else None for operator in operators]
+    for lattice in lattices(grid):
+        numbers = np.array([number for number, own in enumerate(chosen) if own == lattice])
+        if numbers.size:
+            everywhere = torch.ones((packed.count, lattice.size**2), dtype=torch.uint8, device="cuda")
+            sources = torch.as_tensor(take_exact(packed, lattice, everywhere, empty)[1], device="cuda")
+            own, rules = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in (numbers, operators[numbers]))
+            lift[own] = lift_sources(sources[own], rules, lattice, grid)
+    return lift
+
+
+@cache
+def _fixed(lattice: Grid, grid: Grid, dtype: Any, device: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """What does not depend on sources: the window, |ξ|² of the modes, and r² of the pixels."""
+    side, step, half = (
+        lattice.bounds[1] - lattice.bounds[0],
+        lattice.spacing[0],
+        0.5 * (grid.bounds[1] - grid.bounds[0]),
+    )
+    along = lattice.x - 0.5 * (lattice.bounds[0] + lattice.bounds[1])
+    line = kaiser(along, half, 0.5 * side, steepness((0.5 * side - half) / step))
+    inner = along[(lattice.size - grid.size) // 2 : (lattice.size + grid.size) // 2]
+    fields = line[:, None] * line, square_frequencies(lattice.size, side), inner[:, None] ** 2 + inner**2
+    window, square, radius = (torch.from_numpy(field).to(device, dtype) for field in fields)
+    return window, square, radius

@@ -14,7 +14,7 @@ from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
 from mc2.correction.field import Field
 from mc2.correction.lift import make_lift
-from mc2.correction.projection import DEGREES, Projection, Sites, project, smooth_variance
+from mc2.correction.projection import DEGREES, Projection, Sites, Smoothing, project
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
@@ -50,7 +50,7 @@ def correct_by_physics(
     """
     field = Field() if source is None else Field(make_lift(source, domain.bounds, operator, grid))
     x, y = (c[mask] for c in grid.points())
-    spread = smooth_variance(variance, mask, domain.distance(*grid.points()))[mask]
+    spread = Smoothing(mask, domain.distance(*grid.points()))(variance[mask])
     rest = mean[mask] if field.lift is None else mean[mask] - field.lift.on_grid(grid)[mask]
     bases = [partial(make_basis, domain, operator, hole_degree=-1)]
     if domain.holes():

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.correction.basis import Basis
+from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
-DEGREES = (24, 64)
+DEGREES = (24, 40, 64)
 """Tried one after the other, while the best level is near the top."""
 PRICE = 3.0
 """What a column must lower χ² by. Akaike's 2 gives error bars that are too wide."""
@@ -48,7 +49,8 @@ class Sites:
             columns = basis.columns(self.x, self.y)
             if self.laplacians:
                 columns = np.concatenate([columns, basis.laplacians(self.x, self.y)], axis=1)
-            self._kept[basis] = columns[basis.order]
+            ordered = bool((np.diff(basis.levels) >= 0).all())
+            self._kept[basis] = columns if ordered else columns[basis.order]
         return self._kept[basis]
 
 
@@ -121,9 +123,9 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     from scipy.linalg.lapack import dpotrf
 
     deviation = np.maximum(np.sqrt(variance), EXACT * max(float(np.abs(values).max()), 1e-100))
-    columns = sites.columns(basis) / deviation
     target = values / deviation
-    products = columns @ columns.T
+    parts = in_halves(_products, sites.columns(basis), deviation, target)
+    products, moments = (first + second for first, second in zip(*parts, strict=True))
     factor, failed = dpotrf(products, lower=1, clean=1)
     usable = failed - 1 if failed else len(products)
     dependent = np.flatnonzero(np.diag(factor)[:usable] ** 2 < DEPENDENT * np.diag(products)[:usable])
@@ -134,7 +136,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     usable = int(ends[-1])
     coefficients = np.zeros(0)
     if usable:
-        coefficients = solve_triangular(factor[:usable, :usable], columns[:usable] @ target, lower=True)
+        coefficients = solve_triangular(factor[:usable, :usable], moments[:usable], lower=True)
     chi2 = float(target @ target) - np.concatenate([[0.0], np.cumsum(coefficients**2)])[ends]
     criterion = chi2 + PRICE * ends
     weights = np.exp(-0.5 * (criterion - criterion.min()))
@@ -153,33 +155,59 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     return float(criterion[best]), Projection(basis, found, factor, spread, level, misfit)
 
 
-def smooth_variance(variance: Array, mask: NDArray[np.bool_], distance: Array) -> Array:
-    """Variances [n, n] without their own noise; never 0 inside the mask. distance: to the boundary.
+def _products(columns: Array, deviation: Array, target: Array) -> tuple[Array, Array]:
+    """Of weighted columns with each other, and with a target."""
+    weighted = columns / deviation
+    return weighted @ weighted.T, weighted @ target
 
-    Variances fall to 0 at the boundary, where pixels tell the most, so they are not simply averaged over neighbours:
-    first a profile over the distance is taken out, and only the rest is averaged.
-    """
-    from scipy.ndimage import uniform_filter
 
-    profile = Profile(distance[mask], variance[mask])(distance[mask])
-    width = max(3, round(SMOOTHING * len(mask)))
-    total, count = np.zeros(mask.shape), mask.astype(float)
-    total[mask] = variance[mask] / profile
-    for _ in range(2):
-        total, count = (uniform_filter(part, width, mode="constant") for part in (total, count))
-    smooth = np.zeros(mask.shape)
-    smooth[mask] = profile * total[mask] / count[mask]
-    return np.where(mask, np.maximum(smooth, 1e-12 * max(float(smooth.max()), 1e-300)), 0.0)
+class Smoothing:
+    """Takes their own noise out of variances. mask: where they are known [n, n]. distance: to the boundary."""
+
+    def __init__(self, mask: NDArray[np.bool_], distance: Array) -> None:
+        self.mask, self.bins = mask, Bins(distance[mask])
+        self.count = self._spread(mask.astype(float))[mask]
+
+    def __call__(self, variance: Array) -> Array:
+        """Smooth variances at the points of the mask, never 0.
+
+        They fall to 0 at the boundary, where points tell the most, so they are not simply averaged over neighbours:
+        first a profile over the distance is taken out, and only the rest is averaged.
+        """
+        profile = Profile(self.bins, variance)(self.bins.distance)
+        rest = np.zeros(self.mask.shape)
+        rest[self.mask] = variance / profile
+        smooth = profile * self._spread(rest)[self.mask] / self.count
+        return np.maximum(smooth, 1e-12 * max(float(smooth.max()), 1e-300))
+
+    def _spread(self, field: Array) -> Array:
+        from scipy.ndimage import uniform_filter
+
+        width = max(3, round(SMOOTHING * len(field)))
+        for _ in range(2):
+            field = uniform_filter(field, width, mode="constant")
+        return field
+
+
+class Bins:
+    """Points, sorted by about the same distance."""
+
+    def __init__(self, distance: Array) -> None:
+        self.distance = distance
+        edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
+        self.place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
+        self.count = np.maximum(np.bincount(self.place), 1)
+
+    def mean(self, quantity: Array) -> Array:
+        """In every bin."""
+        return np.bincount(self.place, quantity) / self.count
 
 
 class Profile:
     """The mean of a positive quantity over points at about the same distance; by powers of the distance in between."""
 
-    def __init__(self, distance: Array, quantity: Array) -> None:
-        edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
-        place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
-        count = np.maximum(np.bincount(place), 1)
-        middle, mean = (np.bincount(place, values) / count for values in (distance, quantity))
+    def __init__(self, bins: Bins, quantity: Array) -> None:
+        middle, mean = bins.mean(bins.distance), bins.mean(quantity)
         lowest = 1e-12 * max(float(mean.max()), 1e-288)
         self.log_middle, self.log_mean = np.log(np.maximum(middle, 1e-9)), np.log(np.maximum(mean, lowest))
 

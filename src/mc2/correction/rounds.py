@@ -7,23 +7,23 @@ round is guarded: the same walks are scored again with the new field, and it is 
 
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.correction.basis import make_basis
 from mc2.correction.boundary import fit_boundary
-from mc2.correction.field import Field, lifted, residual, worth
-from mc2.correction.projection import Profile, Projection, Sites, project, smooth_variance
+from mc2.correction.field import Field, left_laplacian, lifted, mean_and_variance, residual, worth
+from mc2.correction.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.walks.engine import Options
 from mc2.walks.exits import Exits, find_exits
 
 Array = NDArray[np.float64]
-POINTS = 4096
-"""Points that are fitted, spread evenly over the whole domain: 30 or more for each function."""
+POINTS = 3600
+"""Points that are fitted, spread evenly over the whole domain: about 30 for each function, or more."""
 HELPED = 0.9
 """A round is kept if the spread of the walks falls at least to this part."""
 SLOW = 0.5
@@ -75,15 +75,15 @@ class Rounds:
         # anywhere in their pixels, so that no function hides between them; and where float32 can
         places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
         rounded = places.astype(np.float32).astype(float)
-        self.distance = problem.domain.distance(*rounded)
-        self.mask = self.distance > 0
-        x, y = (c[self.mask] for c in rounded)
+        distance = problem.domain.distance(*rounded)
+        self.smoothing = Smoothing(distance > 0, distance)
+        x, y = (c[distance > 0] for c in rounded)
         self.points = np.stack([x, y], axis=1)
         edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
         self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
         self.sites = Sites(x, y, problem.laplacian is not None)
-        self.bases = [partial(make_basis, problem.domain, problem.operator())]
+        self.bases = [cache(partial(make_basis, problem.domain, problem.operator()))]
 
     @property
     def walks(self) -> int:
@@ -100,12 +100,13 @@ class Rounds:
         start = time.perf_counter()
         exits = self._exits(walks)
         before = residual(self.problem, self.field, exits)
-        values, variances = [before.mean(1)], [self._variance(before)]
+        estimates = [before]
         if self.problem.laplacian is not None:
-            rest = self.problem.laplacian(exits.x, exits.y) - self.field.laplacian(exits.x, exits.y)
-            values.append(rest.mean(1))
-            variances.append(self._variance(rest))
-        fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases)
+            estimates.append(left_laplacian(self.problem, self.field, exits))
+        values, variances = zip(*map(mean_and_variance, estimates), strict=True)
+        variances = tuple(map(self.smoothing, variances))
+        degrees = [degree for degree in DEGREES if self.fit is None or degree >= self.fit.basis.degree]
+        fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases, degrees)
         added = Field(None, ((fit.basis, fit.coefficients),))
         after = before - worth(self.problem, added, exits)
         self.helped = rms(after) <= HELPED * rms(before)
@@ -139,12 +140,6 @@ class Rounds:
         self.truncated += found.truncated
         return found
 
-    def _variance(self, worth: Array) -> Array:
-        """Of the mean over the walks from each point, smooth."""
-        field = np.zeros(self.mask.shape)
-        field[self.mask] = worth.var(1, ddof=1) / worth.shape[1]
-        return smooth_variance(field, self.mask, self.distance)[self.mask]
-
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:
         """Judge what the step has left over, and write it down."""
         self.slow = rms(after) > SLOW * rms(before)
@@ -165,13 +160,13 @@ class Rounds:
         The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
         is then taken to be spread over the domain as the variance of the walks is.
         """
-        mean, variance = left.mean(1), left.var(1, ddof=1) / left.shape[1]
+        mean, variance = mean_and_variance(left)
         excess = mean**2 - variance
         seen, noise = float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
         if self.fit is not None and not self.slow and seen <= CONTRADICTED * (claimed**2 + noise):
             return None
         share = max(seen, noise) / max(float(variance.mean()), 1e-300)
-        return Profile(self.distance[self.mask], share * variance)
+        return Profile(self.smoothing.bins, share * variance)
 
 
 def cover(domain: Domain, count: int) -> Grid:

@@ -30,6 +30,8 @@ MAX_STEPS = 1024
 """Where walks of rounds are cut off, if not said otherwise: they are few, and the last digits count."""
 ROUNDING = 1e-13
 """Of the largest boundary value: what is left is rounding then, and there is no use in another round."""
+ENOUGH = 1e-9
+"""Likewise: what is left is so little that only a tolerance is a reason to average walks at every pixel."""
 MOST_WALKS = 64
 """Walks per point after which a tolerance is given up on."""
 MOST_AVERAGED = 4096
@@ -53,7 +55,7 @@ def solve(
 ) -> Solution:
     """Solve a problem on a grid.
 
-    walks: from each of about 4,000 points that are fitted; with another corrector than `rounds`, from every pixel.
+    walks: from each of about 3,600 points that are fitted; with another corrector than `rounds`, from every pixel.
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
     corrector: `rounds` (walk what is left, fit it, repeat), `physics` (fit walks from every pixel once, without the
     boundary data), `none` (the walks' mean), or the name of a network's weights, such as `mc2-unet`.
@@ -162,12 +164,12 @@ class _Solver:
 
     def _average(self, left: int, tolerance: float | None) -> None:
         """Walk from every pixel with what is left of the budget, or as much as the tolerance needs."""
-        rounds = self.rounds
+        rounds, last = self.rounds, self.rounds.history[-1]
+        spread = last.after if last.kept else last.before
+        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.error <= tolerance
+        if enough:
+            return
         if tolerance is not None:
-            if rounds.error <= tolerance:
-                return
-            last = rounds.history[-1]
-            spread = last.after if last.kept else last.before
             left = int(np.clip(np.ceil((1.1 * spread / tolerance) ** 2), PER_ROUND, MOST_AVERAGED))
         if left < PER_ROUND:
             return

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,7 +51,7 @@ class Shape(Leaf):
     def curve(self, t: np.ndarray) -> np.ndarray:
         """The outline in the shape's own frame."""
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds:
         (x, y), cos, sin = self.center, math.cos(self.angle), math.sin(self.angle)
         # The axes of the plane, seen from the frame of the shape, are (cos, -sin) and (sin, cos).

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.correction.learned import lift_of
 from mc2.correction.on_device import torch_on_device
 from mc2.errors import InputError, unknown
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
-from mc2.problems import Problem
 from mc2.walks import estimate_batch
 from mc2.walks.batch import plan_for_batch
 from mc2.walks.cuda import Packed, pack, take_exact, take_extended, take_fields, unavailable
@@ -164,13 +164,17 @@ class Stream:
             problems = [instance.problem for instance in drawn.instances]
             found = estimate_batch(problems, walks=drawn.walks, grid=self.grid, instances=drawn.keys, **own)
             u, f = exact_fields(problems, self.grid, found.mask)
-            lift = _lift_on_cpu(problems, self.grid) if self.lifted else None
+            lift = None
+            if self.lifted:
+                lift = np.stack([lift_of(problem.source, problem.operator(), self.grid) for problem in problems])
             around = extended_fields(problems, self.grid) if self.extended else ()
             yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift, *around)
             number += 1
 
     def _on_gpu(self) -> Iterator[Examples]:
         torch, put, empty = torch_on_device("a stream on a GPU")
+        from mc2.correction.lifted import lift_packed
+
         most = [max(self.budgets)]
         with _ahead(self) as batches:
             for packed, labels in batches:
@@ -183,7 +187,7 @@ class Stream:
                 index, family, parameter, walks = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in labels)
                 # kernels ran on the default stream
                 torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
-                lift = _lift_on_gpu(uploaded, self.grid, empty) if self.lifted else None
+                lift = lift_packed(uploaded, packed.operators, self.grid, empty) if self.lifted else None
                 yield Examples(index, family, parameter, walks, mean[:, 0], variance[:, 0], u, f, mask, lift, *around)
 
 
@@ -236,26 +240,3 @@ def _ahead(stream: Stream) -> Iterator[Iterator[tuple[Packed, Labels]]]:
         yield batches()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-
-
-def _lift_on_cpu(problems: list[Problem], grid: Grid) -> NDArray[np.float32]:
-    import torch
-
-    from mc2.correction.lifted import lift_sources, sources_around
-
-    operators = torch.tensor([problem.operator() for problem in problems], dtype=torch.float64)
-    sources = np.stack([sources_around(problem.source, grid) for problem in problems])
-    found: NDArray[np.float32] = lift_sources(torch.from_numpy(sources), operators, grid).numpy()
-    return found
-
-
-def _lift_on_gpu(uploaded: Packed, grid: Grid, empty: Any) -> Any:
-    import torch
-    from numba import cuda
-
-    from mc2.correction.lifted import around, lift_sources
-
-    wide = around(grid)
-    everywhere = torch.ones((uploaded.count, *wide.shape), dtype=torch.uint8, device="cuda")
-    _, f = take_exact(uploaded, wide, cuda.as_cuda_array(everywhere), empty)
-    return lift_sources(torch.as_tensor(f, device="cuda"), torch.as_tensor(uploaded.operators, device="cuda"), grid)

@@ -1,0 +1,110 @@
+"""What networks promise beyond the table of results.
+
+    python -m validation.networks [--weights mc2] [--part windows …] [--count 30] [--figure seams.png] [--json]
+
+windows: estimates of 512 × 512 pixels by overlapping windows, beside those of 256 × 256 on the same problems. A figure
+has the errors of both, which tells whether there are seams.
+budgets: PSNR of the walks and of their correction, at 1 to 1,024 walks per pixel.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from mc2.correction.learned import correct, correct_by_network, load_network
+from mc2.evaluation.runner import standard_walks
+from mc2.geometry import Grid
+from mc2.training.config import Config
+from mc2.training.data import held_batches
+from mc2.training.objective import psnr
+from mc2.training.task import by_family
+from mc2.zoo import generate
+from mc2.zoo.scores import psnr as psnr_of_field
+
+SIZES = (256, 512)
+BUDGETS = tuple(1 << power for power in range(11))
+TRAINED = ("laplace", "poisson", "yukawa")
+SHOWN = 3
+"""Problems in the figure."""
+
+
+def corrected(learned, instance, size, walks=8):
+    """The grid, mask, exact field and correction of a standard estimate."""
+    problem, grid = instance.problem, Grid(size)
+    found = standard_walks(instance, walks, 0, grid, "cpu")
+    source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
+    values = correct_by_network(learned, found.mean, found.variance, walks, found.mask, grid, source)
+    return grid, found.mask, problem.on_grid(problem.exact, grid), values
+
+
+def windows(learned, count, figure=None):
+    """PSNR at both sizes, mean over the first test instances of the families of training."""
+    rows, shown, index = [], [], 0
+    while len(rows) < count:
+        instance = generate("test", index)
+        index += 1
+        if instance.family not in TRAINED:
+            continue
+        made = [corrected(learned, instance, size) for size in SIZES]
+        rows.append([psnr_of_field(values, exact, mask) for _, mask, exact, values in made])
+        print(f"\r{len(rows)}/{count} ", end="", file=sys.stderr)
+        if len(shown) < SHOWN:
+            shown.append((instance.family, made))
+    if figure:
+        draw(shown, figure)
+    means = np.mean(rows, 0)
+    return {"count": count} | {f"psnr_{size}": float(mean) for size, mean in zip(SIZES, means, strict=True)}
+
+
+def draw(shown, path):
+    """Errors of both sizes side by side, in parts of the exact field's range."""
+    from mc2.plotting import panels, save_figure, show_field, symmetric
+
+    figure, axes = panels(len(SIZES), "errors, in parts of the range", rows=len(shown))
+    places = iter(axes)
+    for family, made in shown:
+        errors = [(values - exact) / np.ptp(exact[mask]) for _, mask, exact, values in made]
+        norm = symmetric(np.concatenate([error[mask] for error, (_, mask, _, _) in zip(errors, made, strict=True)]))
+        for error, (grid, mask, _, _) in zip(errors, made, strict=True):
+            title = f"{family}, {grid.size} × {grid.size}"
+            show_field(next(places), error, mask, grid.bounds, title, "RdBu", norm=norm)
+    save_figure(figure, path)
+
+
+def budgets(learned, count, chosen=BUDGETS):
+    """Mean PSNR per family and overall, raw and corrected, at every budget."""
+    config = Config("held", {"architecture": "unet"}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
+    rows = {}
+    for walks in chosen:
+        batches = held_batches(config, "test", count, walks, learned.device)
+        raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
+        found = torch.cat([psnr(correct(learned, batch.given), batch) for batch in batches])
+        rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(found, batches)}
+        print(f"\r{walks} walks ", end="", file=sys.stderr)
+    return rows
+
+
+PARTS = {"windows": windows, "budgets": budgets}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--weights", default="mc2")
+    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--count", type=int, default=30)
+    parser.add_argument("--figure", type=Path, help="where to draw the errors of windows")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    learned, results = load_network(given.weights), {"weights": given.weights}
+    for part in given.part or PARTS:
+        options = {"figure": given.figure} if part == "windows" else {}
+        results[part] = PARTS[part](learned, given.count, **options)
+    print(json.dumps(results, indent=2 if given.json else None))
+
+
+if __name__ == "__main__":
+    main()
