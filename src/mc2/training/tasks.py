@@ -14,6 +14,7 @@ from mc2.training.config import Config
 from mc2.training.data import Batch
 from mc2.training.objective import loss_of, psnr
 from mc2.training.task import Task
+from mc2.zoo import FAMILIES
 
 NOISE_LEVELS = (0.05, 0.2, 1.0, 5.0, 25.0)
 """At which denoisers are validated."""
@@ -132,8 +133,10 @@ def make_task(config: Config) -> Task:
 
 
 def coefficient_of(batch: Batch) -> Tensor:
-    """c in Δu + cu = f of every instance, [n]: −λ for Yukawa, the only one of the training split that has any."""
-    return -batch.needed("parameter")
+    """c in Δu + cu = f of every instance, [n]: −λ for Yukawa, k² for Helmholtz, else 0."""
+    family, parameter = batch.needed("family"), batch.needed("parameter")
+    found = torch.where(family == FAMILIES.index("yukawa"), -parameter, torch.zeros_like(parameter))
+    return torch.where(family == FAMILIES.index("helmholtz"), parameter.square(), found)
 
 
 def known_of(batch: Batch) -> operator.Known:
