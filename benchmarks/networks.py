@@ -61,6 +61,7 @@ def on_gpu(weights, compiled):
     _, put, empty = torch_on_device("a batch")
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload(put)
     learned = load_network(weights, "cuda", compiled)
+    operators = torch.tensor([problem.operator() for problem in problems], device="cuda")
 
     def walk():
         found = take_fields(packed, GRID, [WALKS], options, empty)
@@ -72,7 +73,7 @@ def on_gpu(weights, compiled):
         _, source = take_exact(packed, GRID, mask, empty)
         mean, variance, source, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, source, mask))
         walks = torch.full((BATCH,), WALKS, device="cuda")
-        fields = correct(learned, Given(mean[:, 0], variance[:, 0], walks, source, mask))
+        fields = correct(learned, Given(mean[:, 0], variance[:, 0], walks, source, mask), operators)
         torch.cuda.synchronize()
         return mean[:, 0], fields
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from mc2.baselines.ours import operator_of
 from mc2.correction.learned import correct, correct_by_network, load_network
 from mc2.evaluation.runner import standard_walks
 from mc2.geometry import Grid
@@ -22,7 +23,7 @@ from mc2.training.config import Config
 from mc2.training.data import held_batches
 from mc2.training.objective import psnr
 from mc2.training.task import by_family
-from mc2.zoo import generate
+from mc2.zoo import FAMILIES, generate
 from mc2.zoo.scores import psnr as psnr_of_field
 
 SIZES = (256, 512)
@@ -37,7 +38,8 @@ def corrected(learned, instance, size, walks=8):
     problem, grid = instance.problem, Grid(size)
     found = standard_walks(instance, walks, 0, grid, "cpu")
     source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
-    values = correct_by_network(learned, found.mean, found.variance, walks, found.mask, grid, source)
+    fields = found.mean, found.variance, walks, found.mask, grid, source
+    values = correct_by_network(learned, *fields, operator=problem.operator())
     return grid, found.mask, problem.on_grid(problem.exact, grid), values
 
 
@@ -75,6 +77,13 @@ def draw(shown, path):
     save_figure(figure, path)
 
 
+def operators(batch):
+    """L as coefficients of u, Δu, Δ²u, [n, 3]."""
+    names = [FAMILIES[number] for number in batch.family.tolist()]
+    rows = [operator_of(name, parameter) for name, parameter in zip(names, batch.parameter.tolist(), strict=True)]
+    return torch.tensor(rows, device=batch.u.device)
+
+
 def budgets(learned, count, chosen=BUDGETS):
     """Mean PSNR per family and overall, raw and corrected, at every budget."""
     config = Config("held", {"architecture": "unet"}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
@@ -82,7 +91,7 @@ def budgets(learned, count, chosen=BUDGETS):
     for walks in chosen:
         batches = held_batches(config, "test", count, walks, learned.device)
         raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
-        found = torch.cat([psnr(correct(learned, batch.given), batch) for batch in batches])
+        found = torch.cat([psnr(correct(learned, batch.given, operators(batch)), batch) for batch in batches])
         rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(found, batches)}
         print(f"\r{walks} walks ", end="", file=sys.stderr)
     return rows

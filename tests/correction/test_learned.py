@@ -98,6 +98,29 @@ def test_many_at_once_are_as_one_by_one(tmp_path):
         assert (found[single[3] == 0] == 0).all()
 
 
+def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
+    loaded = load_network(str(weights(tmp_path)[0]), "cpu")
+    *fields, source = case(1)
+    mask = fields[3]
+
+    def found(source, operator=(0.0, 1.0, 0.0)):
+        return correct_by_network(loaded, *fields, source, operator=operator)
+
+    np.testing.assert_array_equal(found(source, (-30.0, 1.0, 0.0)), found(source))
+    np.testing.assert_array_equal(found(source, (0.0, 0.0, 1.0)), found(0 * source))
+    field = found(source)
+    for _ in range(learned.PASSES):
+        field = found((source - 9.0 * field) * mask)
+    np.testing.assert_allclose(found(source, (9.0, 1.0, 0.0)), field, rtol=1e-5, atol=1e-6)
+    assert np.abs(field - found(source)).max() > 1e-3
+    both = [np.stack([array, array]) for array in (*fields[:2], mask, source)]
+    mixed = correct_by_network(
+        loaded, *both[:2], 8, both[2], Grid(32), both[3], operator=[(9.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    )
+    np.testing.assert_allclose(mixed[0], field, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(mixed[1], found(0 * source), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("size", [20, 50])
 def test_other_sizes(tmp_path, size):
     loaded = load_network(str(weights(tmp_path)[0]), "cpu")

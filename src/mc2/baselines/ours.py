@@ -57,26 +57,25 @@ class ByRounds(Method):
 
 @final
 class Network(Method):
-    """A trained network, in one pass.
+    """A trained network.
 
     weights: a name of those that the package ships, or the path of a .safetensors file.
     """
 
     setting = "correction"
-    reads = ("estimate", "variance", "walks", "mask", "grid", "source")
+    reads = ("estimate", "variance", "walks", "mask", "grid", "source", "family", "parameter")
 
     def __init__(self, weights: str = "mc2") -> None:
         self.learned = load_network(weights)
         self.name = Path(weights).name.removesuffix(ENDING)
         if self.learned.inputs.lifted:
-            self.reads = (*Network.reads, "family", "parameter", "source_function")  # type: ignore[assignment, misc]
+            self.reads = (*Network.reads, "source_function")  # type: ignore[assignment, misc]
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
-        lift = None
-        if self.learned.inputs.lifted:
-            lift = lift_of(case.source_function, operator_of(case.family, case.parameter), case.grid)
+        operator = operator_of(case.family, case.parameter)
+        lift = lift_of(case.source_function, operator, case.grid) if self.learned.inputs.lifted else None
         fields = case.estimate, case.variance, case.walks, case.mask, case.grid, case.source
-        return correct_by_network(self.learned, *fields, lift)
+        return correct_by_network(self.learned, *fields, lift, operator)
 
 
 @final

@@ -136,7 +136,15 @@ class NetworkCorrector(Corrector):
         source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
         lift = lift_of(problem.source, problem.operator(), grid) if learned.inputs.lifted else None
         values = correct_by_network(
-            learned, estimate.mean, estimate.variance, estimate.walks, estimate.mask, grid, source, lift
+            learned,
+            estimate.mean,
+            estimate.variance,
+            estimate.walks,
+            estimate.mask,
+            grid,
+            source,
+            lift,
+            problem.operator(),
         ).astype(float)
         seconds = time.perf_counter() - start
         return _solution(self, estimate, problem, values, OnGrid(), lifted(problem), seconds)

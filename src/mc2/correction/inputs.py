@@ -82,6 +82,11 @@ class Given:
         """Width of a pixel."""
         return self.pixel * Grid().spacing[0]
 
+    def take(self, numbers: Tensor) -> "Given":
+        """Some of the problems."""
+        fields = {name: getattr(self, name) for name in ("mean", "variance", "walks", "source", "mask", "lift")}
+        return replace(self, **{name: field[numbers] for name, field in fields.items() if field is not None})
+
     def cut(self, rows: slice, columns: slice) -> "Given":
         """A part of every image."""
         fields = {name: getattr(self, name) for name in ("mean", "variance", "source", "mask", "lift")}

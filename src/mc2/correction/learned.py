@@ -3,7 +3,8 @@
 Needs torch, which is imported when it is first used.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from mc2.correction.inputs import Given
 
 Array = NDArray[Any]
+Operator = tuple[float, float, float]
 ENDING = ".safetensors"
+PASSES = 2
+"""Further ones for a Helmholtz problem, each with the solution of the one before."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,14 @@ def correct_by_network(
     grid: Grid,
     source: Array,
     lift: Array | None = None,
+    operator: Operator | Sequence[Operator] = (0.0, 1.0, 0.0),
 ) -> NDArray[np.float32]:
     """Corrected fields from estimates on a grid, 0 outside the mask.
 
     mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: f, 0 where there is none. walks: per
-    pixel, or one number for each. lift: of the source, for weights that were trained on lifted estimates. Images larger
-    than those of training are corrected by overlapping windows.
+    pixel, or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
+    as coefficients of u, Δu, Δ²u; or one for each. Images larger than those of training are corrected by overlapping
+    windows.
     """
     import torch
 
@@ -113,12 +119,36 @@ def correct_by_network(
     count = torch.tensor(np.broadcast_to(walks, len(np.array(mean, ndmin=3))), device=learned.device)
     lifted = put(lift) if learned.inputs.lifted else None
     given = Given(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
-    found: NDArray[np.float32] = correct(learned, given).cpu().numpy()
+    operators = torch.tensor(operator, device=learned.device).expand(len(count), 3)
+    found: NDArray[np.float32] = correct(learned, given, operators).cpu().numpy()
     return found.reshape(np.shape(mean))
 
 
-def correct(learned: Learned, given: "Given") -> Any:
-    """The same for tensors on the network's device: [n, h, w]."""
+def correct(learned: Learned, given: "Given", operators: Any) -> Any:
+    """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
+
+    Networks have learned what Δu = f and Δu − λu = f have to do with their sources, and other equations are brought to
+    that form. That of Helmholtz is Δu = f − k²u, where u is what the pass before has found. For the biharmonic one,
+    nothing is known of Δu, and a source would mislead. Lifted networks need none of this.
+    """
+    import torch
+
+    with torch.inference_mode():
+        if learned.inputs.lifted:
+            return _pass(learned, given)
+        square, twice = operators[:, 0, None, None].clamp(min=0), operators[:, 2] != 0
+        given = replace(given, source=given.source.masked_fill(twice[:, None, None], 0.0))
+        field, waves = _pass(learned, given), square.flatten().nonzero()[:, 0]
+        if len(waves):
+            own = given.take(waves)
+            for _ in range(PASSES):
+                source = (own.source - square[waves] * field[waves]) * own.mask
+                field[waves] = _pass(learned, replace(own, source=source))
+        return field
+
+
+def _pass(learned: Learned, given: "Given") -> Any:
+    """What the network makes of estimates."""
     import torch
 
     from mc2.correction.inputs import apply_network, finish, prepare
@@ -131,13 +161,12 @@ def correct(learned: Learned, given: "Given") -> Any:
             residual = apply_network(learned.network, prepared.channels, learned.multiple)
         return finish(prepared, residual, part)
 
-    with torch.inference_mode():
-        if max(given.mean.shape[-2:]) <= learned.grid:
-            return one(given)
-        return by_windows(one, given, learned.grid)
+    if max(given.mean.shape[-2:]) <= learned.grid:
+        return one(given)
+    return by_windows(one, given, learned.grid)
 
 
-def lift_of(source: Function | None, operator: tuple[float, float, float], grid: Grid) -> NDArray[np.float32]:
+def lift_of(source: Function | None, operator: Operator, grid: Grid) -> NDArray[np.float32]:
     """The lift of a source on a grid [n, n], as networks know it."""
     import torch
 
