@@ -31,6 +31,8 @@ NAMES = {
     "bilateral": "bilateral",
     "tv": "total variation",
     "nlm": "non-local means",
+    "mc2": "SUNet",
+    "mc2-unet": "U-Net",
     "mc2-physics": "lift and projection",
     "fd": "finite differences, direct",
     "fd_amg": "finite differences, multigrid",
@@ -44,7 +46,7 @@ NAMES = {
     "cocogen-prior": "CoCoGen, no walks",
 }
 """Methods in the order of the tables; those without a results file are left out."""
-SHOWN = ("wos", "gaussian_1", "nlm", "mc2-physics", "fd")
+SHOWN = ("wos", "nlm", "mc2-unet", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
 

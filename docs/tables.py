@@ -10,11 +10,13 @@ import json
 import re
 import sys
 from functools import partial
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
+from mc2.correction.learned import shipped_weights
 from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.paper import paper_psnr
 from mc2.evaluation.results import PLACES
@@ -258,6 +260,56 @@ def speed():
     return table(("", "measured", "value"), rows)
 
 
+def logs():
+    """Training logs of the networks that correct estimates, by the names of their weights."""
+    found = {}
+    for name in shipped_weights():
+        log = json.loads(files("mc2.correction").joinpath("weights", f"{name}.json").read_text("utf-8"))
+        if log["config"].get("task", "correction") == "correction":
+            found[name] = log
+    return found
+
+
+def trained():
+    rows = []
+    for name, log in logs().items():
+        best = log["best"]["psnr"]
+        scores = ", ".join(f"{family} {score:.2f}" for family, score in best.items())
+        size, minutes = f"{log['parameters'] / 1e6:.1f} M", f"{log['seconds'] / 60:.0f}"
+        rows.append((f"`{name}`", size, f"{log['instances']:,}", minutes, log["device"], scores))
+    return table(("weights", "parameters", "instances", "minutes", "on", "validation at 8 walks, PSNR in dB"), rows)
+
+
+def networks():
+    rows = []
+    for name in (own for own in logs() if (HERE / "results" / f"evaluate_{own}.json").is_file()):
+        found = result(f"evaluate_{name}")
+        own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
+        equal = found["equivalent_budget"]["overall"]
+        cells = (*(f"{part['psnr']['mean']:.2f}" for part in own), f"{own[-1]['lpips']['mean']:.3f}")
+        rows.append((f"`{name}`", *cells, "beyond the curve" if equal is None else f"{equal:,.0f}"))
+    paper = (f"{paper_psnr('mc2', 8, place):.2f}" for place in PLACES)
+    rows.append(("the paper's, 99.7 M", *paper, "", ""))
+    return table(("PSNR, dB", *PLACES, "LPIPS", "equals, walks"), rows)
+
+
+def network_speed():
+    rows = []
+    for weights, parts in result("networks_speed").items():
+        for part, own in parts.items():
+            rows += [(f"`{weights}`", part, name.replace("_", " "), shown(value)) for name, value in own.items()]
+    return table(("weights", "on", "measured", "value"), rows)
+
+
+def windows():
+    found = [result(file.stem) for file in sorted((HERE / "results").glob("networks_mc2*.json"))]
+    rows = []
+    for own in found:
+        part = own["windows"]
+        rows.append((f"`{own['weights']}`", part["count"], f"{part['psnr_256']:.2f}", f"{part['psnr_512']:.2f}"))
+    return table(("weights", "problems", "256 × 256, dB", "512 × 512 by windows, dB"), rows)
+
+
 BLOCKS = {
     "manifest": manifest,
     "domains": domains,
@@ -276,6 +328,10 @@ BLOCKS = {
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
+    "trained": trained,
+    "networks": networks,
+    "network speed": network_speed,
+    "windows": windows,
 }
 
 
