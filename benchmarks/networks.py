@@ -8,6 +8,7 @@ import json
 import statistics
 import sys
 
+import numpy as np
 from solve import BATCH, GRID, best, instances, quality
 
 from mc2.correction.correctors import find_corrector
@@ -49,6 +50,7 @@ def on_gpu(weights, compiled):
 
     from mc2.correction.inputs import Given
     from mc2.correction.learned import correct
+    from mc2.correction.lifted import lift_packed
     from mc2.correction.on_device import torch_on_device
     from mc2.walks.batch import plan_for_batch
     from mc2.walks.cuda import pack, take_exact, take_fields
@@ -62,6 +64,8 @@ def on_gpu(weights, compiled):
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload(put)
     learned = load_network(weights, "cuda", compiled)
     operators = torch.tensor([problem.operator() for problem in problems], device="cuda")
+    rules = np.array([(0.0, 1.0, 0.0) if problem.operator()[2] else (0.0, 0.0, 0.0) for problem in problems])
+    twice = (operators[:, 2] != 0)[:, None, None]
 
     def walk():
         found = take_fields(packed, GRID, [WALKS], options, empty)
@@ -72,6 +76,7 @@ def on_gpu(weights, compiled):
         mean, variance, mask, _ = take_fields(packed, GRID, [WALKS], options, empty)
         _, source = take_exact(packed, GRID, mask, empty)
         mean, variance, source, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, source, mask))
+        source = torch.where(twice, lift_packed(packed, rules, GRID, empty) * mask, source)
         walks = torch.full((BATCH,), WALKS, device="cuda")
         fields = correct(learned, Given(mean[:, 0], variance[:, 0], walks, source, mask), operators)
         torch.cuda.synchronize()

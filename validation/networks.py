@@ -10,13 +10,14 @@ budgets: PSNR of the walks and of their correction, at 1 to 1,024 walks per pixe
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from mc2.baselines.ours import operator_of
-from mc2.correction.learned import correct, correct_by_network, load_network
+from mc2.correction.learned import correct, correct_by_network, load_network, source_of
 from mc2.evaluation.runner import standard_walks
 from mc2.geometry import Grid
 from mc2.training.config import Config
@@ -37,7 +38,7 @@ def corrected(learned, instance, size, walks=8):
     """The grid, mask, exact field and correction of a standard estimate."""
     problem, grid = instance.problem, Grid(size)
     found = standard_walks(instance, walks, 0, grid, "cpu")
-    source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
+    source = source_of(problem.source, problem.operator(), grid, found.mask)
     fields = found.mean, found.variance, walks, found.mask, grid, source
     values = correct_by_network(learned, *fields, operator=problem.operator())
     return grid, found.mask, problem.on_grid(problem.exact, grid), values
@@ -84,6 +85,15 @@ def operators(batch):
     return torch.tensor(rows, device=batch.u.device)
 
 
+def as_seen(batch, first):
+    """What networks are given of the test instances from `first` on."""
+    source = batch.given.source.clone()
+    for row in torch.nonzero(batch.family == FAMILIES.index("biharmonic"))[:, 0].tolist():
+        problem, grid = generate("test", first + row).problem, Grid(source.shape[-1])
+        source[row] = torch.from_numpy(source_of(problem.source, problem.operator(), grid, problem.mask(grid)))
+    return replace(batch.given, source=source)
+
+
 def budgets(learned, count, chosen=BUDGETS):
     """Mean PSNR per family and overall, raw and corrected, at every budget."""
     config = Config("held", {"architecture": "unet"}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
@@ -91,8 +101,11 @@ def budgets(learned, count, chosen=BUDGETS):
     for walks in chosen:
         batches = held_batches(config, "test", count, walks, learned.device)
         raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
-        found = torch.cat([psnr(correct(learned, batch.given, operators(batch)), batch) for batch in batches])
-        rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(found, batches)}
+        found = [
+            psnr(correct(learned, as_seen(batch, number * config.batch), operators(batch)), batch)
+            for number, batch in enumerate(batches)
+        ]
+        rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(torch.cat(found), batches)}
         print(f"\r{walks} walks ", end="", file=sys.stderr)
     return rows
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mc2.baselines.method import Case, Method
 from mc2.correction import solve
 from mc2.correction.boundary import fit_boundary
-from mc2.correction.learned import ENDING, correct_by_network, lift_of, load_network
+from mc2.correction.learned import ENDING, correct_by_network, lift_of, load_network, source_of
 from mc2.correction.physics import correct_by_physics
 from mc2.errors import InputError
 
@@ -63,18 +63,17 @@ class Network(Method):
     """
 
     setting = "correction"
-    reads = ("estimate", "variance", "walks", "mask", "grid", "source", "family", "parameter")
+    reads = ("estimate", "variance", "walks", "mask", "grid", "family", "parameter", "source_function")
 
     def __init__(self, weights: str = "mc2") -> None:
         self.learned = load_network(weights)
         self.name = Path(weights).name.removesuffix(ENDING)
-        if self.learned.inputs.lifted:
-            self.reads = (*Network.reads, "source_function")  # type: ignore[assignment, misc]
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         operator = operator_of(case.family, case.parameter)
         lift = lift_of(case.source_function, operator, case.grid) if self.learned.inputs.lifted else None
-        fields = case.estimate, case.variance, case.walks, case.mask, case.grid, case.source
+        source = source_of(case.source_function, operator, case.grid, case.mask)
+        fields = case.estimate, case.variance, case.walks, case.mask, case.grid, source
         return correct_by_network(self.learned, *fields, lift, operator)
 
 

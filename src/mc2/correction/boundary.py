@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.correction.basis import Basis, Jump, Pole, make_basis
 from mc2.correction.field import Field, lifted
+from mc2.correction.lift import EXACT
 from mc2.geometry import Corner, Domain, Grid
 from mc2.geometry.corners import look_around
 from mc2.geometry.domain import Leaf
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 DEGREES = (16, 32, 64)
 """Tried one after the other, until the boundary is fitted."""
 HOLE_DEGREE = 16
-FITTED = 1e-10
+FITTED = 1e-12
 """Misfit at which no larger basis is tried."""
 GOOD = 1e-7
 """Misfit at which no poles are tried: they are many, and not as well conditioned."""
@@ -64,7 +65,7 @@ class BoundaryFit:
 @one_thread()
 def fit_boundary(problem: Problem, grid: Grid | None = None) -> BoundaryFit:
     """Solve a problem from its source around the domain and its data on the boundary."""
-    start = lifted(problem, grid)
+    start = lifted(problem, grid, EXACT)
     best: BoundaryFit | None = None
     for basis, points in _bases(problem):
         if best is not None and basis.degree <= best.basis.degree and best.misfit < GOOD:

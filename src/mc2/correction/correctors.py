@@ -127,14 +127,15 @@ class NetworkCorrector(Corrector):
         self.name = weights  # type: ignore[misc]
 
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        from mc2.correction.learned import correct_by_network, lift_of, load_network
+        from mc2.correction.learned import correct_by_network, lift_of, load_network, source_of
 
         if estimate.grid is None:
             raise InputError("only an estimate on a grid can be corrected")
         learned, grid = load_network(self.name), estimate.grid
         start = time.perf_counter()
-        source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
-        lift = lift_of(problem.source, problem.operator(), grid) if learned.inputs.lifted else None
+        operator = problem.operator()
+        source = source_of(problem.source, operator, grid, estimate.mask)
+        lift = lift_of(problem.source, operator, grid) if learned.inputs.lifted else None
         values = correct_by_network(
             learned,
             estimate.mean,
@@ -144,7 +145,7 @@ class NetworkCorrector(Corrector):
             grid,
             source,
             lift,
-            problem.operator(),
+            operator,
         ).astype(float)
         seconds = time.perf_counter() - start
         return _solution(self, estimate, problem, values, OnGrid(), lifted(problem), seconds)

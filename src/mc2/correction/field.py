@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
 from mc2.correction.basis import Basis
-from mc2.correction.lift import Lift, make_lift
+from mc2.correction.lift import TAIL, Lift, make_lift
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks.exits import Exits
@@ -57,11 +57,11 @@ class Field:
         return replace(self, parts=tuple(own.items()))
 
 
-def lifted(problem: Problem, grid: Grid | None = None) -> Field:
-    """The field to start from: the lift of the problem's source."""
+def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL) -> Field:
+    """The field to start from: the lift of the problem's source. tail: see `make_lift`."""
     if problem.source is None:
         return Field()
-    return Field(make_lift(problem.source, problem.domain.bounds, problem.operator(), grid))
+    return Field(make_lift(problem.source, problem.domain.bounds, problem.operator(), grid, tail))
 
 
 def worth(problem: Problem, field: Field, exits: Exits) -> Array:

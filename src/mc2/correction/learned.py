@@ -101,8 +101,8 @@ def correct_by_network(
 ) -> NDArray[np.float32]:
     """Corrected fields from estimates on a grid, 0 outside the mask.
 
-    mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: f, 0 where there is none. walks: per
-    pixel, or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
+    mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: that of `source_of`. walks: per pixel,
+    or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
     as coefficients of u, Δu, Δ²u; or one for each. Images larger than those of training are corrected by overlapping
     windows.
     """
@@ -127,19 +127,15 @@ def correct_by_network(
 def correct(learned: Learned, given: "Given", operators: Any) -> Any:
     """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
 
-    Networks have learned what Δu = f and Δu − λu = f have to do with their sources, and other equations are brought to
-    that form. That of Helmholtz is Δu = f − k²u, where u is what the pass before has found. For the biharmonic one,
-    nothing is known of Δu, and a source would mislead. Lifted networks need none of this.
+    Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is what the pass before has found. Lifted networks
+    do not need that.
     """
     import torch
 
     with torch.inference_mode():
-        if learned.inputs.lifted:
-            return _pass(learned, given)
-        square, twice = operators[:, 0, None, None].clamp(min=0), operators[:, 2] != 0
-        given = replace(given, source=given.source.masked_fill(twice[:, None, None], 0.0))
-        field, waves = _pass(learned, given), square.flatten().nonzero()[:, 0]
-        if len(waves):
+        field, square = _pass(learned, given), operators[:, 0, None, None].clamp(min=0)
+        waves = square.flatten().nonzero()[:, 0]
+        if len(waves) and not learned.inputs.lifted:
             own = given.take(waves)
             for _ in range(PASSES):
                 source = (own.source - square[waves] * field[waves]) * own.mask
@@ -164,6 +160,21 @@ def _pass(learned: Learned, given: "Given") -> Any:
     if max(given.mean.shape[-2:]) <= learned.grid:
         return one(given)
     return by_windows(one, given, learned.grid)
+
+
+def source_of(
+    source: Function | None, operator: Operator, grid: Grid, mask: NDArray[np.bool_]
+) -> NDArray[np.floating[Any]]:
+    """A source as networks take it, on a grid, 0 outside the mask: as what is known of Δu, since they have seen that.
+
+    For the biharmonic equation that is a function whose Laplacian is f: Δu differs from it by a harmonic function only.
+    """
+    if source is not None and operator[2]:
+        return lift_of(source, (0.0, 1.0, 0.0), grid) * mask
+    field = np.zeros(grid.shape)
+    if source is not None:
+        field[mask] = source(*(c[mask] for c in grid.points()))
+    return field
 
 
 def lift_of(source: Function | None, operator: Operator, grid: Grid) -> NDArray[np.float32]:
