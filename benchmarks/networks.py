@@ -53,8 +53,9 @@ def on_gpu(weights, compiled):
     from mc2.correction.lifted import lift_packed
     from mc2.correction.on_device import torch_on_device
     from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import pack, take_exact, take_fields
+    from mc2.walks.cuda import take_exact, take_fields
     from mc2.walks.engine import Options
+    from mc2.walks.packing import pack
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

@@ -126,8 +126,9 @@ def batches():
     from mc2.correction.batch import BatchCorrector, correct_batch
     from mc2.correction.on_device import torch_on_device
     from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import pack, take_distances, take_fields
+    from mc2.walks.cuda import take_distances, take_fields
     from mc2.walks.engine import Options
+    from mc2.walks.packing import pack
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

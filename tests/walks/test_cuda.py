@@ -9,7 +9,8 @@ from mc2.errors import InputError
 from mc2.geometry import Disk, Grid
 from mc2.problems import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.walks import estimate, estimate_batch, trajectory
-from mc2.walks.cuda import _segments, _two_shapes, unavailable
+from mc2.walks.cuda import _segments, unavailable
+from mc2.walks.packing import _two_shapes
 
 gpu = pytest.mark.skipif(bool(unavailable()), reason=unavailable())
 

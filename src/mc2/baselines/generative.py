@@ -33,8 +33,8 @@ NEAR = 5
 class Generative(Method):
     """Draws from a diffusion model.
 
-    folder: with edm-FAMILY.safetensors files in place of the weights that the package ships. steps: noise levels; 40
-    are enough for the models that it ships. seed: of the noise that sampling begins with.
+    folder: with edm-FAMILY.safetensors files in place of the weights that the package ships. steps: noise
+    levels. seed: of the noise that sampling begins with.
     """
 
     families = TRAINING

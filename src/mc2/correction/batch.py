@@ -23,7 +23,7 @@ from mc2.walks.cuda import unavailable
 if TYPE_CHECKING:
     import torch
 
-    from mc2.walks.cuda import Packed
+    from mc2.walks.packing import Packed
 
 DEGREE = 24
 """Of the bases; half of it where they are doubled."""
@@ -49,8 +49,9 @@ def correct_batch(
     for a grid of its own or to save what it keeps. options: those of `mc2.estimate`.
     """
     from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import pack, take_distances, take_fields
+    from mc2.walks.cuda import take_distances, take_fields
     from mc2.walks.engine import Options
+    from mc2.walks.packing import pack
 
     chosen, corrector = Options(**options), corrector or BatchCorrector()
     plans = [plan_for_batch(problem, chosen) for problem in problems]

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from mc2.correction.lift import Operator, kaiser, square_frequencies, steepness
 from mc2.geometry import Grid
-from mc2.walks.cuda import Empty, Packed, take_exact
+from mc2.walks.cuda import Empty, take_exact
+from mc2.walks.packing import Packed
 
 MARGIN = 0.25
 """Of the lattice beyond the grid on every side, in units of the grid's side."""

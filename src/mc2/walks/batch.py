@@ -62,7 +62,8 @@ def estimate_batch(
     plans = [plan_for_batch(problem, chosen) for problem in problems]
     devices = {choose_device(chosen.device, plan) for plan in plans}
     if devices == {"cuda"}:
-        from mc2.walks.cuda import pack, take_fields
+        from mc2.walks.cuda import take_fields
+        from mc2.walks.packing import pack
 
         packed = pack(plans, numbers, chosen, each).upload()
         return Batch(*take_fields(packed, grid, checked, chosen), tuple(checked), "cuda")

@@ -120,7 +120,8 @@ def _on_cpu(
 def _on_gpu(
     problems: list[Problem], keys: list[int], budgets: list[int], grid: Grid, options: Options
 ) -> tuple[Any, ...]:
-    from mc2.walks.cuda import pack, take_exact, take_fields
+    from mc2.walks.cuda import take_exact, take_fields
+    from mc2.walks.packing import pack
 
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload()
     mean, variance, mask, counts = take_fields(packed, grid, budgets, options)

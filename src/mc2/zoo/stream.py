@@ -24,8 +24,9 @@ from mc2.geometry import Grid
 from mc2.geometry.checks import whole
 from mc2.walks import estimate_batch
 from mc2.walks.batch import plan_for_batch
-from mc2.walks.cuda import Packed, pack, take_exact, take_extended, take_fields, unavailable
+from mc2.walks.cuda import take_exact, take_extended, take_fields, unavailable
 from mc2.walks.engine import Options, check_budgets
+from mc2.walks.packing import Packed, pack
 from mc2.zoo.fields import STANDARD, exact_fields, extended_fields
 from mc2.zoo.instance import Instance, generate
 from mc2.zoo.laws import FAMILIES, SPLITS, families_of
