@@ -21,6 +21,8 @@ from mc2.errors import InputError
 
 BLOCKED = -100.0
 """Added to the score of two patches that a shift brought into one window from opposite sides of the image."""
+UNIT = 8
+"""Channels that a GPU's matrix units take at once."""
 
 
 class SUNet(nn.Module):
@@ -62,7 +64,7 @@ class SUNet(nn.Module):
             )
 
         up = range(len(depths) - 2, -1, -1)
-        self.stem = nn.Conv2d(channels, embedding, 3, padding=1)
+        self.stem = Convolution(channels, embedding, 3, padding=1)
         self.embed = nn.Conv2d(embedding, embedding, patch, patch)
         self.encoder = nn.ModuleList(stage(level) for level in range(len(depths)))
         self.merges = nn.ModuleList(Merge(width) for width in widths[:-1])
@@ -70,7 +72,7 @@ class SUNet(nn.Module):
         self.joins = nn.ModuleList(nn.Linear(2 * widths[level], widths[level]) for level in up)
         self.decoder = nn.ModuleList(stage(level) for level in up)
         self.last_up = DualUp(embedding, embedding, patch)
-        self.output = nn.Conv2d(embedding, 1, 3, padding=1)
+        self.output = Convolution(embedding, 1, 3, padding=1)
         self.apply(_start)
         for block in self.modules():
             if isinstance(block, Block):
@@ -179,6 +181,20 @@ class DualUp(nn.Module):
         spread = self.spread_out(self.spread_act(self.spread(x)).view(n, h, w, factor, factor, -1))
         spread = spread.transpose(2, 3).reshape(n, factor * h, factor * w, -1)
         return spread + grow(self.smooth_out(self.smooth_act(self.smooth(x))), factor)
+
+
+class Convolution(nn.Conv2d):
+    """A convolution from or to a few channels; on a GPU padded to a multiple of what its units take at once."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not x.is_cuda:
+            return super().forward(x)
+        more, less = -self.in_channels % UNIT, -self.out_channels % UNIT
+        x = functional.pad(x, (0, 0, 0, 0, 0, more)).contiguous(memory_format=torch.channels_last)
+        weight = functional.pad(self.weight, (0, 0, 0, 0, 0, more, 0, less))
+        assert self.bias is not None
+        bias = functional.pad(self.bias, (0, less))
+        return functional.conv2d(x, weight, bias, self.stride, self.padding)[:, : self.out_channels]
 
 
 def grow(x: Tensor, factor: int) -> Tensor:
