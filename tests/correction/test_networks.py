@@ -10,14 +10,18 @@ from mc2.errors import InputError
 from mc2.networks.registry import count_parameters, make_network
 from mc2.networks.sunet import BLOCKED, from_windows, offsets, shift_mask, to_windows
 from mc2.training.config import read_config
+from mc2.walks.cuda import unavailable
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 TINY = {
     "sunet": {"architecture": "sunet", "patch": 2, "embedding": 8, "depths": [2, 2], "head": 4, "window": 4},
+    "local sunet": {
+        "architecture": "sunet", "patch": 2, "embedding": 8, "depths": [2, 2], "head": 4, "window": 4, "local": True
+    },
     "unet": {"architecture": "unet", "widths": [4, 8], "blocks": 1},
     "fno": {"architecture": "fno", "width": 6, "modes": 6, "layers": 2},
     "unet of patches": {"architecture": "unet", "widths": [4, 8], "blocks": 1, "patch": 2},
-}
+}  # fmt: skip
 
 
 def tiny(name, channels=3):
@@ -88,11 +92,54 @@ def test_attention_knows_offsets_only():
     assert numbers.unique().numel() == 25
 
 
+@pytest.mark.parametrize("shifted", [False, True])
+def test_attention_is_attention(shifted):
+    """A patch takes values, weighted by scores, from the patches of its window alone: as torch's own attention does."""
+    from mc2.networks.sunet import Block
+
+    torch.manual_seed(0)
+    block, x = Block(8, 2, 4, 16, 0.0, shifted, local=False), torch.randn(1, 8, 8, 8)
+    torch.nn.init.normal_(block.position)
+    rows, columns = torch.meshgrid(torch.arange(8), torch.arange(8), indexing="ij")
+    place = torch.stack([rows, columns], -1).view(64, 2)
+    begun = (place - 2 * shifted).div(4, rounding_mode="floor")  # the window that a patch is in
+    together = (begun[:, None] == begun[None, :]).all(-1)
+    offset = (place[:, None] - place[None, :] + 3).clamp(0, 6)
+    bias = block.position[offset[..., 0] * 7 + offset[..., 1]].permute(2, 0, 1)
+    query, key = block.look(block.norm(x)).view(1, 64, 2, 2, 4).permute(2, 0, 3, 1, 4)
+    value = block.value(x).view(1, 64, 2, 4).transpose(1, 2)
+    mask = bias.masked_fill(~together, -torch.inf)
+    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask)
+    expected = block.out(expected.transpose(1, 2).reshape(1, 8, 8, 8))
+    found = block._attend(x, shift_mask(8, 8, 4, x.device))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.skipif(bool(unavailable()), reason=unavailable())
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["unet", "sunet"])
+def test_compiled_is_the_same(name):
+    """Also in training, in half precision, and at the widths of the shipped networks."""
+    options = {"unet": {"widths": [40, 80]}, "sunet": {"embedding": 48, "depths": [2, 2], "head": 24, "local": True}}
+    torch.manual_seed(0)
+    network = make_network({"architecture": name, **options[name]}, 9).cuda()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.02 * torch.randn_like(parameter)
+    x = torch.randn(8, 9, 128, 128, device="cuda").contiguous(memory_format=torch.channels_last)
+    exact = network(x)
+    with torch.autocast("cuda", torch.bfloat16):
+        plain, compiled = network(x).float(), torch.compile(network)(x).float()
+    size = exact.std()
+    assert (plain - exact).std() < 0.02 * size
+    assert (compiled - exact).std() < 0.02 * size
+
+
 def test_stochastic_depth_keeps_the_mean():
     from mc2.networks.sunet import Block
 
     torch.manual_seed(0)
-    block = Block(8, 2, 4, 16, drop=0.25, shifted=False)
+    block = Block(8, 2, 4, 16, drop=0.25, shifted=False, local=False)
     kept = block._keep(torch.ones(4000, 1, 1, 1)).flatten()
     assert ((kept == 0) | ((kept - 1 / 0.75).abs() < 1e-6)).all()
     assert kept.mean() == pytest.approx(1, abs=0.05)
@@ -108,7 +155,7 @@ def test_sizes_of_the_configurations():
             with torch.device("meta"):
                 sizes[path.stem] = count_parameters(make_network(config.network, config.inputs.size))
     assert sizes["sunet-paper"] == pytest.approx(99.7e6, rel=0.01)
-    assert max(size for name, size in sizes.items() if name != "sunet-paper") < 7.8e6
+    assert max(size for name, size in sizes.items() if name != "sunet-paper") < 8e6
 
 
 @pytest.mark.parametrize(
@@ -120,6 +167,7 @@ def test_sizes_of_the_configurations():
         ({"architecture": "unet", "widths": 4}, "widths = 4 must be a list of positive integers"),
         ({"architecture": "sunet", "window": 0}, "window = 0 must be a positive integer"),
         ({"architecture": "sunet", "drop_path": "no"}, "drop_path = 'no' must be a number"),
+        ({"architecture": "sunet", "local": 1}, "local = 1 must be true or false"),
         ({"architecture": "sunet", "embedding": 40}, "embedding = 40 must be a multiple of head = 32"),
     ],
 )

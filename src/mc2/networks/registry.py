@@ -36,6 +36,10 @@ def make_network(description: Mapping[str, Any], channels: int) -> nn.Module:
 
 def _check(key: str, value: object, usual: object) -> None:
     """Refuse a value of another kind than the usual one, or below 1 where counts are meant."""
+    if isinstance(usual, bool):
+        if not isinstance(value, bool):
+            raise InputError(f"{key} = {short(value)} must be true or false")
+        return
     several = not isinstance(usual, int | float)
     entries = value if isinstance(value, list | tuple) else [value]
     kinds = (int, float) if isinstance(usual, float) else (int,)

@@ -6,9 +6,9 @@
 A block is attention within windows of patches and then a multilayer perceptron, each added to what it was given. Every
 other block shifts its windows by half, so that neighbours meet. The result is a residual, added elsewhere to the
 estimate. Unlike the first published code, scores are divided by the root of the head size, heads have one size at all
-widths, the first convolution's features reach the last one, and no parameter is without effect. Only a block's branches
-are normalised, never what they are added to, which has to carry values to a part in a thousand; and they begin at
-nearly nothing.
+widths, the first convolution's features reach the last one, and no parameter is without effect. Only the scores of
+attention are normalised, never values, which have to be carried to a part in a thousand; and blocks begin at nearly
+nothing.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,9 @@ class SUNet(nn.Module):
     patch: pixels along a side of a patch. embedding: width of the first stage; it doubles from stage to stage.
     depths: blocks per stage of the encoder; the decoder has the same but the last. head: width of a head; the paper has
     8 heads everywhere, from 12 to 96 wide. window: patches along a side. mlp: hidden width of a perceptron, in widths.
-    drop_path: part of the samples for which the deepest block is skipped in training; less for those before it.
+    drop_path: part of the samples for which the deepest block is skipped in training; less for those before it. local:
+    whether a perceptron also sees its patch's neighbours, by a convolution of 3×3 patches for every feature (as in
+    Uformer: Wang and others, 2022); the paper's does not.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class SUNet(nn.Module):
         window: int = 8,
         mlp: int = 4,
         drop_path: float = 0.1,
+        local: bool = False,
     ) -> None:
         super().__init__()
         if embedding % head:
@@ -59,7 +62,7 @@ class SUNet(nn.Module):
             width = widths[level]
             drops = [drop_path * (before[level] + number) / deepest for number in range(depths[level])]
             return nn.ModuleList(
-                Block(width, width // head, window, mlp * width, drop, shifted=number % 2 == 1)
+                Block(width, width // head, window, mlp * width, drop, number % 2 == 1, local)
                 for number, drop in enumerate(drops)
             )
 
@@ -102,40 +105,52 @@ class SUNet(nn.Module):
 
 
 class Block(nn.Module):
-    """A Swin block on patches [n, h, w, width]: attention within windows, then a perceptron."""
+    """A Swin block on patches [n, h, w, width]: attention within windows, then a perceptron.
 
-    def __init__(self, width: int, heads: int, window: int, hidden: int, drop: float, shifted: bool) -> None:
+    Only what decides where to look is normalised: values, and what the perceptron sees, are as they are.
+    """
+
+    def __init__(
+        self, width: int, heads: int, window: int, hidden: int, drop: float, shifted: bool, local: bool
+    ) -> None:
         super().__init__()
         self.heads, self.window, self.drop = heads, window, drop
         self.shift = window // 2 if shifted else 0
         self.norm = nn.LayerNorm(width)
-        self.qkv = nn.Linear(width, 3 * width)
+        self.look = nn.Linear(width, 2 * width)  # queries and keys
+        self.value = nn.Linear(width, width)
         self.position = nn.Parameter(torch.zeros((2 * window - 1) ** 2, heads))
         self.out = nn.Linear(width, width)
-        self.mlp_norm = nn.LayerNorm(width)
+        self.local = nn.Conv2d(width, width, 3, padding=1, groups=width) if local else None
         self.mlp = nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
         nn.init.trunc_normal_(self.position, std=0.02)
         self.index: Tensor
         self.register_buffer("index", offsets(window), persistent=False)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = x + self._keep(self._attend(self.norm(x), mask))
-        return x + self._keep(self.mlp(self.mlp_norm(x)))
+        x = x + self._keep(self._attend(x, mask))
+        near = x if self.local is None else x + self.local(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+        return x + self._keep(self.mlp(near))
 
     def _attend(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Attention in plain operations, for they are the same, compiled or not, on every device."""
         n, h, w, width = x.shape
         shift = self.shift if min(h, w) > self.window else 0
         x = to_windows(torch.roll(x, (-shift, -shift), (1, 2)) if shift else x, self.window)  # [n, windows, t, width]
-        windows, t = x.shape[1:3]
-        parts = self.qkv(x).view(n, windows, t, 3, self.heads, -1).permute(3, 0, 1, 4, 2, 5)
-        q, k, v = parts.reshape(3, n, windows * self.heads, t, -1).unbind()  # windows go with heads: one bias for all n
+        t = x.shape[2]
+        query, key = (self._split(part) for part in self.look(self.norm(x)).chunk(2, -1))  # [n, windows, heads, t, …]
         bias = self.position[self.index.view(-1)].view(t, t, self.heads).permute(2, 0, 1)
-        bias = bias + mask[:, None] if shift else bias.expand(windows, -1, -1, -1)
-        bias = bias.reshape(1, windows * self.heads, t, t).to(q.dtype)
-        x = functional.scaled_dot_product_attention(q, k, v, bias)
-        x = self.out(x.view(n, windows, self.heads, t, -1).transpose(2, 3).reshape(n, windows, t, width))
-        x = from_windows(x, h, w, self.window)
-        return torch.roll(x, (shift, shift), (1, 2)) if shift else x
+        bias = bias + mask[:, None] if shift else bias
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1) + bias
+        value = self._split(self.value(x))
+        found = scores.softmax(-1).to(value.dtype) @ value
+        found = self.out(found.transpose(2, 3).reshape(n, -1, t, width))
+        found = from_windows(found, h, w, self.window)
+        return torch.roll(found, (shift, shift), (1, 2)) if shift else found
+
+    def _split(self, x: Tensor) -> Tensor:
+        """[n, windows, t, width] → [n, windows, heads, t, width/heads]."""
+        return x.view(*x.shape[:3], self.heads, -1).transpose(2, 3)
 
     def _keep(self, x: Tensor) -> Tensor:
         """Stochastic depth: 0 for some samples of the batch, and the others scaled so that the mean stays."""

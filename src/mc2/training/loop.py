@@ -182,14 +182,13 @@ def _record(state: State, losses: list[float]) -> None:
 def _look(config: Config, task: Task, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
     """Validate, keep the best weights, and write a checkpoint and the log."""
     if held:
-        found: dict[str, Any] = {
-            "step": state.step,
-            "seconds": state.seconds,
-            task.score: task.validate(state.average, held),
-        }
+        scores = task.validate(state.average, held)
+        unaveraged = task.validate(state.network.eval(), held)["overall"]
+        state.network.train()
+        found = {"step": state.step, "seconds": state.seconds, task.score: scores, "unaveraged": unaveraged}
         state.history["validations"].append(found)
         best = state.history["best"]
-        if best is None or found[task.score]["overall"] > best[task.score]["overall"]:
+        if best is None or scores["overall"] > best[task.score]["overall"]:
             state.history["best"] = found
             path = folder / f"{config.name}.safetensors"
             write_weights(path, state.average, dict(config.network), config.inputs, config.grid)
