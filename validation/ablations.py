@@ -3,8 +3,9 @@
     python -m validation.ablations --out runs/ablations [--seconds 540] [--only error,lifted] [--count 128]
 
 Runs that are finished are not trained again, so that the same command goes on where it stopped; --seconds stops it in
-time. Weights and logs are in a folder per run; ablations.json and ablations.md have what was measured on the first
-instances of the test split: PSNR in dB of corrected walks, and of the walks themselves.
+time, and several processes may share a GPU, each with its own --only. Weights and logs are in a folder per run.
+ablations.json has the logs of all runs that are finished and what was measured on the first instances of the test
+split: PSNR in dB of corrected walks, and of the walks themselves. ablations.md has its tables.
 """
 
 import argparse
@@ -37,26 +38,70 @@ def read_runs(path):
     return {name: config_from_data({"name": name} | merged(own)) for name, own in runs.items()}
 
 
+CLAIMS = (
+    ("mixed budgets help", "multi-budget", "only-8", 8, "+0.7 to +0.8"),
+    ("so do those from 1 to 32", "budgets-1-to-32", "only-8", 8, "+0.7 to +0.8"),
+    ("the source helps", "multi-budget", "no-source", 4, "+6.8"),
+    ("a loss in fp32 helps", "mse-fp32", "mse-bf16", 8, "+2.9"),
+    *((f"{2 * n} % of the data instead of {n} %", f"data-{2 * n}", f"data-{n}", 8, "more") for n in (4, 8, 16, 32)),
+    ("all the data instead of 64 %", "multi-budget", "data-64", 8, "more"),
+    ("ours: the standard error helps", "error", "multi-budget", 8, ""),
+    ("ours: the lift helps", "lifted", "error", 8, ""),
+)
+"""What the paper says or we do: the run that should win, the one that should lose, at so many walks; the paper's dB."""
+
+
+def scores(found, walks):
+    """PSNR per family of what a run corrects, or nothing."""
+    return found["budgets"].get(str(walks), {}).get("corrected", {})
+
+
+def lines(header, rows):
+    return ["| " + " | ".join(map(str, row)) + " |" for row in (header, ["---"] * len(header), *rows)]
+
+
+def claims(results):
+    """How much better the one run of every claim is than the other, in Markdown."""
+    rows = []
+    for text, winner, loser, walks, paper in CLAIMS:
+        if winner in results and loser in results:
+            ours = [scores(results[name], walks).get("overall", float("nan")) for name in (winner, loser)]
+            rows.append((text, f"`{winner}`", f"`{loser}`", walks, f"{ours[0] - ours[1]:+.2f}", paper))
+    return "\n".join(lines(("claim", "run", "instead of", "walks", "gain, dB", "the paper's"), rows))
+
+
 def table(results):
-    """All runs at 8 walks per pixel, and the first one at every budget, in Markdown."""
-    families = list(next(iter(results.values()))["budgets"]["8"]["corrected"])
-    lines = [f"| run | {' | '.join(families)} | at 4 walks | steps | seconds |", "|---" * (len(families) + 4) + "|"]
-    for name, found in results.items():
-        scores, four = found["budgets"]["8"]["corrected"], found["budgets"].get("4")
-        cells = [f"{scores[family]:.2f}" for family in families]
-        cells += [
-            f"{four['corrected']['overall']:.2f}" if four else "–",
-            f"{found['steps']:,}",
-            f"{found['seconds']:.0f}",
-        ]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += ["", "| walks | raw | " + " | ".join(results) + " |", "|---" * (len(results) + 2) + "|"]
+    """All runs at 8 walks per pixel, and overall at every budget, in Markdown."""
+    families = list(scores(next(iter(results.values())), 8))
+    rows = [
+        (f"`{name}`", *(f"{scores(found, 8)[family]:.2f}" for family in families), f"{found['log']['instances']:,}")
+        for name, found in results.items()
+    ]
+    return "\n".join(lines(("run", *families, "samples"), rows))
+
+
+def by_budget(results):
+    """Overall PSNR of the walks, and of what every run makes of them, in Markdown."""
     first = next(iter(results.values()))["budgets"]
-    for walks, row in first.items():
-        cells = [f"{row['walks']['overall']:.2f}"]
-        cells += [f"{found['budgets'][walks]['corrected']['overall']:.2f}" for found in results.values()]
-        lines.append(f"| {walks} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    rows = [
+        (
+            walks,
+            f"{row['walks']['overall']:.2f}",
+            *(f"{scores(found, walks)['overall']:.2f}" for found in results.values()),
+        )
+        for walks, row in first.items()
+    ]
+    return "\n".join(lines(("walks", "raw", *(f"`{name}`" for name in results)), rows))
+
+
+def finished(out, runs):
+    """What all finished runs of a folder have left, in the order of the configuration."""
+    found = {}
+    for name in runs:
+        log, kept = out / name / f"{name}.json", out / name / "budgets.json"
+        if log.is_file() and kept.is_file():
+            found[name] = {"log": json.loads(log.read_text()), "budgets": json.loads(kept.read_text())}
+    return found
 
 
 def main():
@@ -74,7 +119,7 @@ def main():
         if name not in runs:
             raise unknown("run", name, runs)
     budgets = sorted({8} | {int(part) for part in given.budgets.split(",")})
-    began, results = time.monotonic(), {}
+    began = time.monotonic()
     for name in given.only.split(",") if given.only else runs:
         folder, left = given.out / name, given.seconds - (time.monotonic() - began)
         if left <= 0:
@@ -86,12 +131,12 @@ def main():
         kept = folder / "budgets.json"
         if not kept.is_file():
             write_json(kept, measure(load_network(str(folder / f"{name}.safetensors")), given.count, budgets))
-        results[name] = {"steps": log["steps"], "seconds": log["seconds"], "instances": log["instances"]}
-        results[name]["budgets"] = json.loads(kept.read_text())
+    results = finished(given.out, runs)
     if results:
         write_json(given.out / "ablations.json", results)
-        (given.out / "ablations.md").write_text(table(results))
-        print(table(results))
+        text = "\n\n".join(part(results) for part in (table, claims, by_budget)) + "\n"
+        (given.out / "ablations.md").write_text(text)
+        print(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The command that runs the ablations and writes their table."""
 
 import json
+import sys
 
 from validation import ablations
 
@@ -17,7 +18,7 @@ architecture = "unet"
 widths = [4, 8]
 blocks = 1
 
-[runs.plain]
+[runs.multi-budget]
 
 [runs.error.inputs]
 channels = ["estimate", "error"]
@@ -30,11 +31,14 @@ def test_a_table_comes_out(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["ablations", *map(str, arguments), "--device", "cpu"])
     ablations.main()
     results = json.loads((tmp_path / "out" / "ablations.json").read_text())
-    assert list(results) == ["plain", "error"]
+    assert list(results) == ["multi-budget", "error"]
     assert list(results["error"]["budgets"]) == ["1", "8"]
     text = (tmp_path / "out" / "ablations.md").read_text()
     assert text.strip() in capsys.readouterr().out
-    score = results["error"]["budgets"]["8"]["corrected"]["overall"]
-    assert f"| {score:.2f} |" in text
-    ablations.main()  # finished runs are not trained again
+    scores = [results[name]["budgets"]["8"]["corrected"]["overall"] for name in ("error", "multi-budget")]
+    assert f"| {scores[0]:.2f} |" in text
+    assert f"| `error` | `multi-budget` | 8 | {scores[0] - scores[1]:+.2f} |" in text
+    assert results["error"]["log"]["steps"] == 1
+    monkeypatch.setattr("sys.argv", [*sys.argv, "--only", "error"])
+    ablations.main()  # finished runs are not trained again, and all are in the table
     assert json.loads((tmp_path / "out" / "ablations.json").read_text()) == results
