@@ -1,4 +1,4 @@
-"""Draws the figures of docs/results.md from the results files; `python docs/tables.py` calls it when they are stale.
+"""Draws the figures of the results pages from the results files; `python docs/tables.py` calls it when they are stale.
 
 docs/images/figures.json says which results they were drawn from.
 """
@@ -59,7 +59,7 @@ def evaluations():
 
 def sources():
     """What the figures depend on: digests of the results and of the curve."""
-    files = sorted(RESULTS.glob("evaluate_*.json"))
+    files = sorted(RESULTS.glob("evaluate_*.json")) + sorted(RESULTS.glob("networks_mc2*.json"))
     digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     curve = json.dumps(shipped_curve(), sort_keys=True).encode()
     return digests | {"wos_curve.json": hashlib.sha256(curve).hexdigest()}
@@ -115,6 +115,28 @@ def draw_times(found):
     return figure
 
 
+def draw_scaling():
+    """PSNR of walks and of what networks make of them, against the walks' number."""
+    networks = [json.loads(file.read_text("utf-8")) for file in sorted(RESULTS.glob("networks_mc2*.json"))]
+    networks = [found for found in networks if "budgets" in found]
+    figure, axes = panels(len(networks), size=(5.6, 4.4))
+    for ax, found in zip(axes, networks, strict=True):
+        rows = found["budgets"]
+        budgets = [int(walks) for walks in rows]
+        for number, family in enumerate(rows["8"]["walks"]):
+            colour = "black" if family == "overall" else f"C{number}"
+            for kind, style in (("walks", "--"), ("corrected", "-")):
+                scores = [row[kind][family] for row in rows.values()]
+                ax.semilogx(budgets, scores, style, color=colour, label=family if kind == "corrected" else None)
+        ax.plot([], [], "--", color="grey", label="walks alone")
+        ax.axvspan(4, 32, color="grey", alpha=0.15, linewidth=0, label="budgets of training")
+        ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title=f"{found['weights']} on any number of walks")
+        ax.set_xticks(budgets[::2], [f"{walks:,}" for walks in budgets[::2]])
+        ax.minorticks_off()
+        ax.legend(fontsize=7, ncols=2)
+    return figure
+
+
 def draw_panel():
     """One instance of every family: exact field, and what methods make of it, in the exact field's colours."""
     grid = Grid()
@@ -148,5 +170,6 @@ def draw_all():
     used = sources()
     save_figure(draw_budgets(found), IMAGES / "budgets.png")
     save_figure(draw_times(found), IMAGES / "times.png")
+    save_figure(draw_scaling(), IMAGES / "scaling.png")
     save_figure(draw_panel(), IMAGES / "panel.png", dpi=75)
     (IMAGES / "figures.json").write_text(json.dumps(used, indent=1) + "\n", "utf-8")

@@ -67,7 +67,7 @@ def test_observations_give_the_posterior(sampler):
     observation = Observation(torch.full_like(variance, 1.2), variance)
     levels, start = noise_levels(160), noise(1, tuple(variance.shape))
     if sampler == "cocogen":
-        found = sample_cocogen(ideal, start, levels, torch.Generator().manual_seed(2), observation)
+        found = sample_cocogen(ideal, start, levels, observation, None, torch.Generator().manual_seed(2))
     else:
         found = sample_diffusion_pde(ideal, start, levels, observation)
     seen, unseen = found[:, 0], found[:, 1]
@@ -135,7 +135,7 @@ def test_corrections_lower_the_residual_every_time():
 
     def left(during, after):
         found = sample_cocogen(
-            ideal, start, levels, torch.Generator().manual_seed(0), observation, residual,
+            ideal, start, levels, observation, residual, torch.Generator().manual_seed(0),
             corrections=during, corrections_after=after,
         )  # fmt: skip
         return residual(found).square().mean().item()
@@ -148,7 +148,7 @@ def test_a_seed_is_a_sample():
     observation, residual = setting()
     start, levels = noise(shape=(3, 2, 16, 16)), noise_levels(6)
     first, again, other = (
-        sample_cocogen(ideal, start, levels, torch.Generator().manual_seed(seed), observation, residual)
+        sample_cocogen(ideal, start, levels, observation, residual, torch.Generator().manual_seed(seed))
         for seed in (1, 1, 2)
     )
     assert (first == again).all()

@@ -7,7 +7,7 @@ the setting `dense` there is no estimate, and boundary data are never used: the 
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,17 @@ EXACT = 1e-4
 """Variance of what is known exactly, for fields with a spread of 1/2: samplers need some."""
 NEAR = 5
 """Pixels along a side of the squares over which variances of walks are averaged: a few walks tell little of them."""
+
+
+class Given(NamedTuple):
+    """What a sampler has: a model, noise x at the first of the levels, what is known, and random numbers."""
+
+    denoiser: "Denoiser"
+    x: "Tensor"
+    levels: list[float]
+    observation: "Observation"
+    residual: "Residual"
+    generator: "Generator"
 
 
 class Generative(Method):
@@ -52,16 +63,8 @@ class Generative(Method):
         self.name = self.base
 
     @abstractmethod
-    def sample(
-        self,
-        denoiser: "Denoiser",
-        x: "Tensor",
-        levels: list[float],
-        observation: "Observation",
-        residual: "Residual",
-        generator: "Generator",
-    ) -> "Tensor":
-        """Joint fields, from noise x at the first of the levels."""
+    def sample(self, given: "Given") -> "Tensor":
+        """Joint fields."""
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         import torch
@@ -87,7 +90,7 @@ class Generative(Method):
         levels = noise_levels(self.steps)
         generator = torch.Generator(model.device).manual_seed(self.seed)
         x = first_noise(tuple(known.values.shape), levels[0], generator)
-        found = self.sample(denoiser, x, levels, known, residual, generator)
+        found = self.sample(Given(denoiser, x, levels, known, residual, generator))
         field: NDArray[np.float32] = units.field(found, mask)[0].cpu().numpy()
         return field
 
@@ -137,17 +140,10 @@ class DiffusionPDESampler(Generative):
         super().__init__(folder, steps, seed)
         self.weights = {"observation_weight": observation_weight, "residual_weight": residual_weight}
 
-    def sample(
-        self,
-        denoiser: "Denoiser",
-        x: "Tensor",
-        levels: list[float],
-        observation: "Observation",
-        residual: "Residual",
-        generator: "Generator",
-    ) -> "Tensor":
+    def sample(self, given: "Given") -> "Tensor":
         from mc2.baselines.samplers import sample_diffusion_pde
 
+        denoiser, x, levels, observation, residual, _ = given
         return sample_diffusion_pde(denoiser, x, levels, observation, residual, **self.weights)
 
 
@@ -168,23 +164,13 @@ class CoCoGenSampler(Generative):
         corrections_after: int = 100,
     ) -> None:
         super().__init__(folder, steps, seed)
-        self.observation_weight = observation_weight
-        self.corrections = {"corrections": corrections, "corrections_after": corrections_after}
+        self.weight, self.corrections, self.after = observation_weight, corrections, corrections_after
 
-    def sample(
-        self,
-        denoiser: "Denoiser",
-        x: "Tensor",
-        levels: list[float],
-        observation: "Observation",
-        residual: "Residual",
-        generator: "Generator",
-    ) -> "Tensor":
+    def sample(self, given: "Given") -> "Tensor":
         from mc2.baselines.samplers import sample_cocogen
 
-        weight = self.observation_weight
         return sample_cocogen(
-            denoiser, x, levels, generator, observation, residual, observation_weight=weight, **self.corrections
+            *given, observation_weight=self.weight, corrections=self.corrections, corrections_after=self.after
         )
 
 
