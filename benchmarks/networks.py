@@ -9,7 +9,8 @@ import statistics
 import sys
 
 import numpy as np
-from solve import BATCH, GRID, best, instances, quality
+from solve import BATCH, GRID, instances, quality
+from timing import best
 
 from mc2.correction.correctors import find_corrector
 from mc2.correction.learned import load_network, shipped_weights

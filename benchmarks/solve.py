@@ -7,12 +7,9 @@ import argparse
 import json
 import statistics
 import sys
-import time
 
 import numpy as np
-
-if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, NumPy 2.5 has dropped it
-    np.row_stack = np.vstack  # noqa: NPY201
+from timing import best
 
 import mc2
 from mc2.baselines.method import Case
@@ -26,20 +23,9 @@ from mc2.zoo import generate
 from mc2.zoo.scores import psnr
 
 GRID = Grid()
-REPEATS = 3
 BATCH = 64
 ENOUGH = 86.0
 """Decibels that a solve has to reach."""
-
-
-def best(run):
-    """The shortest of a few runs: on a shared machine, the others only measure the neighbours."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        result = run()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def instances(family, count):

@@ -6,14 +6,12 @@ python benchmarks/walks.py --json        CPU: the engine against the yardstick; 
 import argparse
 import json
 import sys
-import time
+from functools import partial
 
 import numba
 import numpy as np
+from timing import best as shortest
 from yardstick import walk as yardstick
-
-if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it, NumPy 2.5 has dropped it
-    np.row_stack = np.vstack  # noqa: NPY201
 
 import mc2
 from mc2.geometry import Disk, Grid
@@ -23,6 +21,7 @@ U = "sin(4*x)*cos(4*y)"
 FAMILIES = {"laplace": 0, "poisson": 1, "yukawa": 2}
 LAMBDA = 25.0
 REPEATS = 8
+best = partial(shortest, repeats=REPEATS)
 
 
 def problem(family):
@@ -31,16 +30,6 @@ def problem(family):
     if family == "poisson":
         return mc2.Poisson(Disk(), exact=U)
     return mc2.Yukawa(Disk(), exact=U, lam=LAMBDA)
-
-
-def best(run):
-    """The shortest of a few runs: on a shared machine, the others only measure the neighbours."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        result = run()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def cpu(walks=8):

@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -85,12 +86,18 @@ def operators(batch):
     return torch.tensor(rows, device=batch.u.device)
 
 
+@cache
+def seen_source(index, size):
+    """The source of a test instance as networks are given it."""
+    problem, grid = generate("test", index).problem, Grid(size)
+    return source_of(problem.source, problem.operator(), grid, problem.mask(grid))
+
+
 def as_seen(batch, first):
     """What networks are given of the test instances from `first` on."""
     source = batch.given.source.clone()
     for row in torch.nonzero(batch.family == FAMILIES.index("biharmonic"))[:, 0].tolist():
-        problem, grid = generate("test", first + row).problem, Grid(source.shape[-1])
-        source[row] = torch.from_numpy(source_of(problem.source, problem.operator(), grid, problem.mask(grid)))
+        source[row] = torch.from_numpy(seen_source(first + row, source.shape[-1]))
     return replace(batch.given, source=source)
 
 

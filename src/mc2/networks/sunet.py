@@ -133,7 +133,7 @@ class Block(nn.Module):
         return x + self._keep(self.mlp(near))
 
     def _attend(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Attention in plain operations, for they are the same, compiled or not, on every device."""
+        """Attention in plain operations: compiled by torch 2.11, the fused one uses some biases as if transposed."""
         n, h, w, width = x.shape
         shift = self.shift if min(h, w) > self.window else 0
         x = to_windows(torch.roll(x, (-shift, -shift), (1, 2)) if shift else x, self.window)  # [n, windows, t, width]
