@@ -133,7 +133,7 @@ def draw_scaling():
         ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title=f"{found['weights']} on any number of walks")
         ax.set_xticks(budgets[::2], [f"{walks:,}" for walks in budgets[::2]])
         ax.minorticks_off()
-        ax.legend(fontsize=7, ncols=2)
+        ax.legend(fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     return figure
 
 

@@ -288,9 +288,30 @@ def networks():
         equal = found["equivalent_budget"]["overall"]
         cells = (*(f"{part['psnr']['mean']:.2f}" for part in own), f"{own[-1]['lpips']['mean']:.3f}")
         rows.append((f"`{name}`", *cells, "beyond the curve" if equal is None else f"{equal:,.0f}"))
-    paper = (f"{paper_psnr('mc2', 8, place):.2f}" for place in PLACES)
-    rows.append(("the paper's, 99.7 M", *paper, "", ""))
+    for text, appendix in (("the paper's, 99.7 M", False), ("the same in its appendix", True)):
+        paper = (score(paper_psnr("mc2", 8, place, appendix=appendix)) for place in PLACES)
+        rows.append((text, *paper, "", ""))
     return table(("PSNR, dB", *PLACES, "LPIPS", "equals, walks"), rows)
+
+
+def baselines():
+    """What the paper compares with, as we and as its two tables have it."""
+    rows = []
+    for name in BASELINES:
+        if not (HERE / "results" / f"evaluate_{name}.json").is_file():
+            continue
+        found = result(f"evaluate_{name}")
+        own = {place: found["families"].get(place) for place in PLACES[:-1]} | {"overall": found["overall"]}
+        rows.append((f"`{name}`", "ours", *(score(part and part["psnr"]["mean"]) for part in own.values())))
+        for text, appendix in (("paper, main text", False), ("paper, appendix", True)):
+            cells = [paper_psnr(name.removesuffix("-prior"), 8, place, appendix=appendix) for place in PLACES]
+            if any(cells):
+                rows.append(("", text, *map(score, cells)))
+    return table(("PSNR, dB", "", *PLACES), rows)
+
+
+def score(value):
+    return "–" if value is None else f"{value:.2f}"
 
 
 def network_speed():
@@ -310,6 +331,7 @@ def windows():
     return table(("weights", "problems", "256 × 256, dB", "512 × 512 by windows, dB"), rows)
 
 
+BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 BLOCKS = {
     "manifest": manifest,
     "domains": domains,
@@ -330,6 +352,7 @@ BLOCKS = {
     "speed": speed,
     "trained": trained,
     "networks": networks,
+    "baselines": baselines,
     "network speed": network_speed,
     "windows": windows,
 }

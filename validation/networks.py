@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--figure", type=Path, help="where to draw the errors of windows")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    learned, results = load_network(given.weights), {"weights": given.weights}
+    learned, results = load_network(given.weights), {"weights": given.weights, "count": given.count}
     for part in given.part or PARTS:
         options = {"figure": given.figure} if part == "windows" else {}
         results[part] = PARTS[part](learned, given.count, **options)

@@ -12,15 +12,16 @@ def _tables() -> dict[str, Any]:
     return data
 
 
-def paper_psnr(method: str, walks: int, family: str) -> float | None:
+def paper_psnr(method: str, walks: int, family: str, *, appendix: bool = False) -> float | None:
     """The mean PSNR in dB that the paper gives for a method, or none. family: may be `overall`.
 
-    The paper's tables disagree with each other; these are from the main text, and raw walks from the appendix.
+    The paper's tables disagree with each other; these are from the main text, or of methods from its appendix. Raw
+    walks are from the appendix always.
     """
     tables = _tables()
     if method == "wos":
         row = tables["wos"].get(str(walks), {})
     else:
-        row = tables["methods"].get(method, {}) if walks in (0, 8) else {}
+        row = tables["appendix" if appendix else "methods"].get(method, {}) if walks in (0, 8) else {}
     found: float | None = row.get(family)
     return found
