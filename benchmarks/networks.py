@@ -13,7 +13,7 @@ from solve import BATCH, GRID, instances, quality
 from timing import best
 
 from mc2.correction.correctors import find_corrector
-from mc2.correction.learned import load_network, shipped_weights
+from mc2.correction.learned import load_network, shipped_correctors
 from mc2.evaluation.runner import standard_walks
 from mc2.walks.cuda import unavailable
 
@@ -115,7 +115,7 @@ def main():
     reason, results = unavailable(), {}
     if reason:
         print(f"CUDA: {reason}", file=sys.stderr)
-    for weights in given.weights or shipped_weights():
+    for weights in given.weights or shipped_correctors():
         own = results.setdefault(weights, {})
         if not given.no_cpu:
             own["cpu"] = on_cpu(weights, given.count)

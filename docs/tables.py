@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mc2.correction.learned import shipped_weights
+from mc2.correction.learned import shipped_correctors
 from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.paper import paper_psnr
 from mc2.evaluation.results import PLACES
@@ -262,12 +262,8 @@ def speed():
 
 def logs():
     """Training logs of the networks that correct estimates, by the names of their weights."""
-    found = {}
-    for name in shipped_weights():
-        log = json.loads(files("mc2.correction").joinpath("weights", f"{name}.json").read_text("utf-8"))
-        if log["config"].get("task", "correction") == "correction":
-            found[name] = log
-    return found
+    folder = files("mc2.correction").joinpath("weights")
+    return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in shipped_correctors()}
 
 
 def trained():

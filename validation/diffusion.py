@@ -83,7 +83,9 @@ def run(folder, instances, steps, walks, grid):
         found[name] = {
             "steps": {n: study(name, instances, walks, grid, folder=folder, steps=n) for n in steps},
             "guidance": {
-                kind: study(name, instances, walks, grid, folder=folder, steps=steps[-2], **parameters)
+                kind: study(
+                    name, instances, walks, grid, folder=folder, steps=steps[max(len(steps) - 2, 0)], **parameters
+                )
                 for kind, parameters in kinds.items()
             },
         }

@@ -159,3 +159,9 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
     if lifted:
         with pytest.raises(InputError, match="trained on lifted estimates"):
             correct_by_network(method.learned, *case(1))
+
+
+def test_only_correctors_correct():
+    names = learned.shipped_correctors()
+    assert "mc2-unet" in names
+    assert set(names) <= set(learned.shipped_weights())

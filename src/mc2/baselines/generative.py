@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 EXACT = 1e-4
 """Variance of what is known exactly, for fields with a spread of 1/2: samplers need some."""
+TYPICAL = {"laplace": 2.0, "poisson": 0.28, "yukawa": 0.29}
+"""Variance of a solution over its mask, about the median of the family's: what is guessed without walks."""
+SURE = 0.05
+"""The least part of an estimate's variance that is the solution's."""
 NEAR = 5
 """Pixels along a side of the squares over which variances of walks are averaged: a few walks tell little of them."""
 
@@ -107,14 +111,15 @@ class Generative(Method):
 
         mask, f = put(case.mask), put(case.source)
         lam = torch.tensor([case.parameter], dtype=torch.float32, device=model.device)
-        mean, spread, noise = torch.zeros_like(mask), torch.ones(1, 1, 1, device=mask.device), None
+        mean, noise = torch.zeros_like(mask), None
+        spread = torch.full((1, 1, 1), TYPICAL[case.family], device=mask.device)
         shift = torch.zeros_like(spread)
         if self.observed:
             if case.walks < 2:
                 raise InputError(f"{self.name} needs two or more walks per pixel, to know their variance")
             mean = put(case.estimate)
             noise = _smooth(put(case.variance), mask)
-            shift, spread = _moments(mean, put(case.variance), mask, f, case)
+            shift, spread = _moments(mean, put(case.variance), mask)
         units = units_of(shift, spread, f, lam, mask)
         values = join(mean, f, lam, mask, units)
         variance = torch.full_like(values, EXACT)
@@ -212,15 +217,15 @@ class CoCoGenPrior(CoCoGenSampler):
     reads = ("family", "parameter", "grid", "mask", "source")
 
 
-def _moments(mean: "Tensor", variance: "Tensor", mask: "Tensor", f: "Tensor", case: Case) -> tuple["Tensor", "Tensor"]:
-    """Mean and variance of u, as far as a noisy estimate tells them: as networks that correct it find them."""
-    import torch
+def _moments(mean: "Tensor", variance: "Tensor", mask: "Tensor") -> tuple["Tensor", "Tensor"]:
+    """Mean and variance of u over the mask, as training has them, as far as a noisy estimate tells: [1, 1, 1]."""
 
-    from mc2.correction.inputs import Given, Inputs, pixel_of, prepare
+    def over_mask(field: "Tensor") -> "Tensor":
+        return (field * mask).sum((1, 2), keepdim=True) / mask.sum((1, 2), keepdim=True).clamp_min(1)
 
-    walks = torch.tensor([case.walks], device=mean.device)
-    prepared = prepare(Given(mean, variance, walks, f, mask, pixel_of(case.grid)), Inputs())
-    return prepared.shift, prepared.scale.square()
+    shift = over_mask(mean)
+    seen = over_mask((mean - shift).square())
+    return shift, (seen - over_mask(variance)).clamp_min(SURE * seen)
 
 
 def _smooth(variance: "Tensor", mask: "Tensor") -> "Tensor":

@@ -3,15 +3,17 @@
 A denoiser D(x; σ) tells the mean of the data that x may have come from by noise of level σ, so (D − x)/σ² is the score
 of noisy data. All samplers begin with x of the largest noise level and go down a list of levels that ends with 0.
 
-Observations y of the data, with variance v, are known by their misfit. What D tells has itself a variance, about
-r² = σ²σ_d²/(σ² + σ_d²), where σ_d is the spread of the data: so the score of x given y is the score of x less the
-gradient of
+Observations y of the data, with variance v, are known by their misfit e = D − y. Given x, data have the covariance σ²J,
+where J is the derivative of D (Tweedie's formula), so along the misfit the variance r² = σ²⟨e, Je⟩/⟨e, e⟩. The score of
+x given y is then the score of x less the gradient of
 
     misfit(x) = ½ Σ (D(x; σ) − y)²/(v + r²),
 
-exactly so for independent Gaussian data (Chung and others, 2023; Song and others, 2023). Residuals of an equation are
-affine functions R of the data. A step against the gradient p of ½|R|² is as long as lowers |R| most, |p|²/|Ap|², where
-A is the linear part of R.
+exactly so for independent Gaussian data (Chung and others, 2023; Song and others, 2023). There r² is σ²σ_d²/(σ² + σ_d²)
+with the spread σ_d of the data; the waves of smooth fields stand out of the noise, so that J is near 1 and r² near σ².
+
+Residuals of an equation are affine functions R of the data. A step against the gradient p of ½|R|² is as long as lowers
+|R| most, |p|²/|Ap|², where A is the linear part of R.
 """
 
 from collections.abc import Callable
@@ -37,9 +39,16 @@ class Observation:
     values: Tensor
     variance: Tensor
 
-    def misfit(self, clean: Tensor, uncertain: float = 0.0) -> Tensor:
-        """½ Σ (D − y)²/(v + uncertain) of every sample, [n]."""
-        return 0.5 * ((clean - self.values).square() / (self.variance + uncertain)).flatten(1).sum(1)
+    def gradient(self, clean: Tensor, x: Tensor, level: float) -> Tensor:
+        """Of ½ Σ (D − y)²/(v + r²), with a variance r² of every channel. clean: D(x; σ), with its graph."""
+
+        def back(field: Tensor) -> Tensor:
+            return torch.autograd.grad(clean, x, field, retain_graph=True)[0]
+
+        away = torch.where(self.variance.isfinite(), clean.detach() - self.values, 0.0)
+        share = (away * back(away)).sum((2, 3), keepdim=True) / away.square().sum((2, 3), keepdim=True).clamp_min(1e-30)
+        share = share.clamp(SPREAD**2 / (level**2 + SPREAD**2), 1.0)  # no less than that of independent pixels
+        return back(away / (self.variance + level**2 * share))
 
 
 def noise_levels(steps: int, smallest: float = SMALLEST, largest: float = LARGEST) -> list[float]:
@@ -82,8 +91,7 @@ def sample_diffusion_pde(
         with torch.enable_grad():
             x = x.detach().requires_grad_()
             clean = _at(denoiser, x, now)
-            misfit = observation.misfit(clean, _uncertain(now)).sum()
-            move = observation_weight * now * (now - then) * torch.autograd.grad(misfit, x, retain_graph=True)[0]
+            move = observation_weight * now * (now - then) * observation.gradient(clean, x, now)
             if residual is not None and residual_weight and number >= (1 - residual_share) * (len(levels) - 1):
                 downhill = residual_weight * _steepest(clean.detach(), residual)
                 move = move + torch.autograd.grad(clean, x, downhill)[0]
@@ -132,11 +140,6 @@ def _at(denoiser: Denoiser, x: Tensor, level: float) -> Tensor:
     return denoiser(x, torch.full((len(x),), level, device=x.device))
 
 
-def _uncertain(level: float) -> float:
-    """r²: the variance of data that are known to the noise level."""
-    return level**2 * SPREAD**2 / (level**2 + SPREAD**2)
-
-
 def _heun_step(denoiser: Denoiser, x: Tensor, clean: Tensor, now: float, then: float) -> Tensor:
     """From one noise level to the next. clean: D(x; σ), which is known already."""
     slope = (x - clean) / now
@@ -154,7 +157,7 @@ def _informed(denoiser: Denoiser, x: Tensor, level: float, observation: Observat
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         clean = _at(denoiser, x, level)
-        gradient = torch.autograd.grad(observation.misfit(clean, _uncertain(level)).sum(), x)[0]
+        gradient = observation.gradient(clean, x, level)
     return clean.detach() - weight * level**2 * gradient
 
 

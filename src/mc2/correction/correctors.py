@@ -156,13 +156,13 @@ CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (
 
 def find_corrector(name: str) -> Corrector:
     """The corrector of a name, which may be that of shipped weights."""
-    from mc2.correction.learned import shipped_weights
+    from mc2.correction.learned import shipped_correctors
 
     if name in CORRECTORS:
         return CORRECTORS[name]
-    if name in shipped_weights():
+    if name in shipped_correctors():
         return NetworkCorrector(name)
-    raise unknown("corrector", name, ["rounds", *CORRECTORS, *shipped_weights()])
+    raise unknown("corrector", name, ["rounds", *CORRECTORS, *shipped_correctors()])
 
 
 def _solution(

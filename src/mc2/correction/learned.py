@@ -3,6 +3,7 @@
 Needs torch, which is imported when it is first used.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Operator = tuple[float, float, float]
 ENDING = ".safetensors"
+TASK = "correction"
+"""What networks were trained for, unless their logs say otherwise."""
 PASSES = 2
 """Further ones for a Helmholtz problem, each with the solution of the one before."""
 
@@ -56,6 +59,13 @@ def shipped_weights() -> list[str]:
     folder = files("mc2.correction").joinpath("weights")
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     return sorted(name.removesuffix(ENDING) for name in names if name.endswith(ENDING))
+
+
+def shipped_correctors() -> list[str]:
+    """Those of them that correct estimates, as their logs say."""
+    folder = files("mc2.correction").joinpath("weights")
+    logs = {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in shipped_weights()}
+    return [name for name, log in logs.items() if log["config"].get("task", TASK) == TASK]
 
 
 @cache
