@@ -150,7 +150,7 @@ def test_smooth_fields(sampler):
     """Their pixels are not independent, and guidance that took them so would be too strong by orders of magnitude."""
     size = 64
     frequency = torch.fft.fftfreq(size, 1 / size)
-    power = torch.exp(-(frequency[:, None] ** 2 + frequency**2) / 18)
+    power = torch.exp(-(frequency[:, None] ** 2 + frequency**2) / 8)
     power = power / power.mean() * SPREAD**2  # of every wave, so that pixels have the spread
 
     def filtered(x, factors):
