@@ -27,11 +27,7 @@ from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from docs.figures import HERE, NAMES, draw_all, evaluations, stale
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", r"\|") for cell in line) + " |" for line in lines)
+from validation.markdown import table
 
 
 def result(name):

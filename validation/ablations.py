@@ -21,6 +21,7 @@ from mc2.training.checkpoints import write_json
 from mc2.training.config import config_from_data
 from mc2.training.loop import train
 
+from .markdown import table
 from .networks import BUDGETS
 from .networks import budgets as measure
 
@@ -56,10 +57,6 @@ def scores(found, walks):
     return found["budgets"].get(str(walks), {}).get("corrected", {})
 
 
-def lines(header, rows):
-    return ["| " + " | ".join(map(str, row)) + " |" for row in (header, ["---"] * len(header), *rows)]
-
-
 def claims(results):
     """How much better the one run of every claim is than the other, in Markdown."""
     rows = []
@@ -67,17 +64,17 @@ def claims(results):
         if winner in results and loser in results:
             ours = [scores(results[name], walks).get("overall", float("nan")) for name in (winner, loser)]
             rows.append((text, f"`{winner}`", f"`{loser}`", walks, f"{ours[0] - ours[1]:+.2f}", paper))
-    return "\n".join(lines(("claim", "run", "instead of", "walks", "gain, dB", "the paper's"), rows))
+    return table(("claim", "run", "instead of", "walks", "gain, dB", "the paper's"), rows)
 
 
-def table(results):
-    """All runs at 8 walks per pixel, and overall at every budget, in Markdown."""
+def at_eight(results):
+    """All runs at 8 walks per pixel, in Markdown."""
     families = list(scores(next(iter(results.values())), 8))
     rows = [
         (f"`{name}`", *(f"{scores(found, 8)[family]:.2f}" for family in families), f"{found['log']['instances']:,}")
         for name, found in results.items()
     ]
-    return "\n".join(lines(("run", *families, "samples"), rows))
+    return table(("run", *families, "samples"), rows)
 
 
 def by_budget(results):
@@ -91,7 +88,7 @@ def by_budget(results):
         )
         for walks, row in first.items()
     ]
-    return "\n".join(lines(("walks", "raw", *(f"`{name}`" for name in results)), rows))
+    return table(("walks", "raw", *(f"`{name}`" for name in results)), rows)
 
 
 def finished(out, runs):
@@ -134,7 +131,7 @@ def main():
     results = finished(given.out, runs)
     if results:
         write_json(given.out / "ablations.json", results)
-        text = "\n\n".join(part(results) for part in (table, claims, by_budget)) + "\n"
+        text = "\n\n".join(part(results) for part in (at_eight, claims, by_budget)) + "\n"
         (given.out / "ablations.md").write_text(text)
         print(text)
 
