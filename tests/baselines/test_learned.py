@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mc2.baselines import Case, make_method
+from mc2.baselines.generative import TYPICAL
 from mc2.correction.learned import load_network
 from mc2.correction.weights_file import write_weights
 from mc2.errors import InputError
@@ -146,3 +147,10 @@ def test_the_study_of_guidance(models):
         assert own["guidance"]["observations"]["misfit"] < 0.5 * own["guidance"]["none"]["misfit"]
         assert own["guidance"]["both"]["residual"] < 0.5 * own["guidance"]["observations"]["residual"]
     assert len(draw(found).axes) == 3
+
+
+def test_what_is_guessed_without_walks_is_the_median():
+    drawn = [generate("train", index) for index in range(900)]
+    for family, variance in TYPICAL.items():
+        usual = np.median([instance.std_u**2 for instance in drawn if instance.family == family])
+        assert variance == pytest.approx(usual, rel=0.03)
