@@ -140,8 +140,21 @@ def test_lifted_estimates(tmp_path):
 
 
 def test_a_run_that_diverges_says_so(tmp_path):
-    with pytest.raises(InputError, match="the loss is no longer finite at step"):
-        train(small(rate=1.0, clip=1e9, warmup=0.0, loss="mse", steps=200, weight_decay=10), tmp_path, device="cpu")
+    with pytest.raises(InputError, match="the loss leaps, or is not finite, at step"):
+        train(
+            small(rate=1.0, validations=1, clip=1e9, warmup=0.0, loss="mse", steps=200, weight_decay=10),
+            tmp_path,
+            device="cpu",
+        )
+
+
+def test_a_run_that_leaps_goes_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "LOG", 12)
+    monkeypatch.setattr(loop, "learning_rate", lambda config, done: 3.0 if 0.60 < done < 0.62 else 2e-3)
+    log = train(small(steps=200, validations=4, grid=16), tmp_path, device="cpu")
+    assert [(entry["step"], entry["to"]) for entry in log["returns"]] == [(130, 100)]
+    assert log["losses"][-1][1] < max(loss for step, loss in log["losses"] if 50 < step <= 100) + 0.5
+    assert all(step < 120 or step > 130 for step, _ in log["losses"])  # those of the leap are nobody's
 
 
 def test_built_files(tmp_path):

@@ -6,9 +6,8 @@
 A block is attention within windows of patches and then a multilayer perceptron, each added to what it was given. Every
 other block shifts its windows by half, so that neighbours meet. The result is a residual, added elsewhere to the
 estimate. Unlike the first published code, scores are divided by the root of the head size, heads have one size at all
-widths, the first convolution's features reach the last one, and no parameter is without effect. Only the scores of
-attention are normalised, never values, which have to be carried to a part in a thousand; and blocks begin at nearly
-nothing.
+widths, the first convolution's features reach the last one, and no parameter is without effect. Values, which have to be
+carried to a part in a thousand, are normalised by the image and not by the patch; and blocks begin at nearly nothing.
 """
 
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from mc2.errors import InputError
 
 BLOCKED = -100.0
 """Added to the score of two patches that a shift brought into one window from opposite sides of the image."""
+SMALLEST = 1e-6
 UNIT = 8
 """Channels that a GPU's matrix units take at once."""
 
@@ -107,7 +107,7 @@ class SUNet(nn.Module):
 class Block(nn.Module):
     """A Swin block on patches [n, h, w, width]: attention within windows, then a perceptron.
 
-    Only what decides where to look is normalised: values, and what the perceptron sees, are as they are.
+    What decides where to look is normalised by the patch; values, and what the perceptron sees, by the image alone.
     """
 
     def __init__(
@@ -116,6 +116,7 @@ class Block(nn.Module):
         super().__init__()
         self.heads, self.window, self.drop = heads, window, drop
         self.shift = window // 2 if shifted else 0
+        self.size, self.mlp_size = ImageNorm(width), ImageNorm(width)
         self.norm = nn.LayerNorm(width)
         self.look = nn.Linear(width, 2 * width)  # queries and keys
         self.value = nn.Linear(width, width)
@@ -128,8 +129,10 @@ class Block(nn.Module):
         self.register_buffer("index", offsets(window), persistent=False)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = x + self._keep(self._attend(x, mask))
-        near = x if self.local is None else x + self.local(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+        x = x + self._keep(self._attend(self.size(x), mask))
+        near = self.mlp_size(x)
+        if self.local is not None:
+            near = near + self.local(near.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
         return x + self._keep(self.mlp(near))
 
     def _attend(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -158,6 +161,21 @@ class Block(nn.Module):
             return x
         kept = torch.rand(len(x), 1, 1, 1, device=x.device) >= self.drop
         return x * (kept / (1 - self.drop)).to(x.dtype)
+
+
+class ImageNorm(nn.Module):
+    """[n, h, w, width], divided by the root of the mean square over an image: patches still differ as they did.
+
+    Without it, gains multiply from block to block until training falls apart: once after 5,000 steps.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        square = x.float().square().mean((1, 2, 3), keepdim=True)
+        return x * (square + SMALLEST).rsqrt().to(x.dtype) * self.gain.to(x.dtype)
 
 
 class Merge(nn.Module):

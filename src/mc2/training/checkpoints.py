@@ -27,7 +27,7 @@ class State:
 
     average: the network with averaged weights. step, seconds: done so far. recent: losses since the last entry of
     history["losses"]. history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like
-    without the network.
+    without the network; `returns`, the steps at which losses leapt, and of the checkpoints that the run went back to.
     """
 
     network: nn.Module
@@ -36,7 +36,9 @@ class State:
     step: int = 0
     seconds: float = 0.0
     recent: list[float] = field(default_factory=list)
-    history: dict[str, Any] = field(default_factory=lambda: {"losses": [], "validations": [], "best": None})
+    history: dict[str, Any] = field(
+        default_factory=lambda: {"losses": [], "validations": [], "best": None, "returns": []}
+    )
 
 
 def save_state(folder: Path, state: State, config: Config) -> None:
@@ -76,7 +78,7 @@ def load_state(folder: Path, state: State, config: Config) -> bool:
             module.load_state_dict(own)
         _load_moments(state.optimiser, moments)
         state.step, state.seconds = int(found["step"]), float(found["seconds"])
-        state.recent, state.history = list(found["recent"]), dict(found["history"])
+        state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
     except InputError:
         raise
     except (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError, AttributeError) as error:

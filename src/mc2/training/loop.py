@@ -2,11 +2,13 @@
 
 A step is a pure function of the state, the configuration and the step's number: batches come from a stream that is
 keyed by it, and so do the random numbers of the network. So a run that was stopped goes on as if it had not been, and
-several processes do together what one would.
+several processes do together what one would. A run whose losses leap goes back to the weights of its last checkpoint,
+and on from there with smaller steps.
 """
 
 import copy
 import math
+import statistics
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -35,6 +37,12 @@ LOOK = 10
 SEEDS = (1 << 63) - 1
 LOG = 50
 """Steps whose mean loss makes an entry of the log."""
+USUAL = 8
+"""Entries of the log that tell how large losses are."""
+LEAP = 20.0
+"""A loss that lies above them by so many times their range, for `LOOK` steps, is not theirs any more."""
+CAREFUL = 0.7
+"""What the rate is multiplied by whenever a run has gone back."""
 
 
 class Mark(NamedTuple):
@@ -127,22 +135,23 @@ def _run(
     done = seen = config.progress(state.step, state.seconds)
     mark: Mark | None = None
     starting: float | None = None  # seconds of compilation and first steps, which the schedule does not count
-    stopping = False
+    stopping, saved = False, state.step > 0
     with closing(training_batches(config, state.step, processes.rank, processes.ranks, device)) as batches:
         while done < 1 and not stopping:
             torch.manual_seed((config.seed << 40) + (state.step << 10) + processes.rank & SEEDS)
-            losses.append(_step(config, state, task, forward, next(batches), learning_rate(config, done)))
+            losses.append(_step(config, state, task, forward, next(batches), _rate(config, state, done)))
             done = config.progress(state.step, state.seconds)
             if state.step % look and done < 1:
                 continue
-            _record(state, processes.mean(torch.stack(losses)).tolist())
+            if not _record(state, processes.mean(torch.stack(losses)).tolist()):
+                _go_back(config, folder if saved else None, state)
             losses = []
             here = time.monotonic() - began
             starting = here if starting is None else starting
             state.seconds, over, asked = processes.agree(earlier + here - starting, here >= seconds, stop())
             done, stopping = config.progress(state.step, state.seconds), bool(over or asked)
             due = int(done * config.validations) > int(seen * config.validations) or bool(over)
-            seen = done
+            seen, saved = done, saved or due
             if not processes.first:
                 continue
             if due or stopping:
@@ -150,6 +159,11 @@ def _run(
             mark = mark or Mark(state.step, state.seconds, done)  # the first steps take longer
             if report:
                 report(_news(config, task, state, mark, done, due))
+
+
+def _rate(config: Config, state: State, done: float) -> float:
+    """The schedule's, less for every time that the run has gone back."""
+    return learning_rate(config, done) * CAREFUL ** len(state.history["returns"])
 
 
 def _step(config: Config, state: State, task: Task, forward: Any, batch: Batch, rate: float) -> Tensor:
@@ -168,15 +182,30 @@ def _step(config: Config, state: State, task: Task, forward: Any, batch: Batch, 
     return loss.detach()
 
 
-def _record(state: State, losses: list[float]) -> None:
-    """Take losses up in the history."""
+def _record(state: State, losses: list[float]) -> bool:
+    """Take losses up in the history, unless they have leapt away from it; says whether they are as usual."""
+    recent = state.recent + losses
+    usual = [loss for _, loss in state.history["losses"][-USUAL:]]
     if not all(map(math.isfinite, losses)):
-        raise InputError(f"the loss is no longer finite at step {state.step}: lower the rate, or the norm in clip")
-    state.recent += losses
-    while len(state.recent) >= LOG:
-        at = state.step - len(state.recent) + LOG
-        state.history["losses"].append([at, math.fsum(state.recent[:LOG]) / LOG])
-        state.recent = state.recent[LOG:]
+        return False
+    if len(usual) == USUAL and len(recent) >= LOOK:
+        if statistics.median(recent[-LOOK:]) > max(usual) + LEAP * (max(usual) - min(usual)):
+            return False
+    while len(recent) >= LOG:
+        at = state.step - len(recent) + LOG
+        state.history["losses"].append([at, math.fsum(recent[:LOG]) / LOG])
+        recent = recent[LOG:]
+    state.recent = recent
+    return True
+
+
+def _go_back(config: Config, folder: Path | None, state: State) -> None:
+    """Take up the weights of a folder's checkpoint, if there is one: the next steps are others, and smaller."""
+    kept = State(state.network, state.average, state.optimiser)
+    if not folder or not load_state(folder, kept, config):
+        raise InputError(f"the loss leaps, or is not finite, at step {state.step}: lower the rate, or the norm in clip")
+    state.history["returns"].append({"step": state.step, "to": kept.step})
+    state.recent = []
 
 
 def _look(config: Config, task: Task, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
@@ -225,8 +254,8 @@ def _news(config: Config, task: Task, state: State, mark: Mark, done: float, val
     return {
         "step": state.step,
         "done": done,
-        "loss": (state.recent or [state.history["losses"][-1][1]])[-1],
-        "rate": learning_rate(config, done),
+        "loss": (state.recent or [loss for _, loss in state.history["losses"][-1:]] or [math.nan])[-1],
+        "rate": _rate(config, state, done),
         "samples_per_second": (state.step - mark.step) * config.batch / spent if spent else 0.0,
         "seconds_left": (1 - done) * spent / (done - mark.done) if done > mark.done else None,
         task.score: state.history["validations"][-1][task.score] if validated else None,
