@@ -6,8 +6,9 @@
 A block is attention within windows of patches and then a multilayer perceptron, each added to what it was given. Every
 other block shifts its windows by half, so that neighbours meet. The result is a residual, added elsewhere to the
 estimate. Unlike the first published code, scores are divided by the root of the head size, heads have one size at all
-widths, the first convolution's features reach the last one, and no parameter is without effect. Values, which have to be
-carried to a part in a thousand, are normalised by the image and not by the patch; and blocks begin at nearly nothing.
+widths, the first convolution's features reach the last one, and no parameter is without effect. Values, which have to
+be carried to a part in a thousand, are normalised by the image and not by the patch; and blocks begin at nearly
+nothing.
 """
 
 from collections.abc import Sequence

@@ -186,11 +186,10 @@ def _record(state: State, losses: list[float]) -> bool:
     """Take losses up in the history, unless they have leapt away from it; says whether they are as usual."""
     recent = state.recent + losses
     usual = [loss for _, loss in state.history["losses"][-USUAL:]]
-    if not all(map(math.isfinite, losses)):
+    known = len(usual) == USUAL and len(recent) >= LOOK
+    limit = max(usual) + LEAP * (max(usual) - min(usual)) if known else math.inf
+    if not all(map(math.isfinite, losses)) or statistics.median(recent[-LOOK:]) > limit:
         return False
-    if len(usual) == USUAL and len(recent) >= LOOK:
-        if statistics.median(recent[-LOOK:]) > max(usual) + LEAP * (max(usual) - min(usual)):
-            return False
     while len(recent) >= LOG:
         at = state.step - len(recent) + LOG
         state.history["losses"].append([at, math.fsum(recent[:LOG]) / LOG])
