@@ -8,7 +8,7 @@ import torch
 from mc2.correction.inputs import apply_network
 from mc2.errors import InputError
 from mc2.networks.registry import count_parameters, make_network
-from mc2.networks.sunet import BLOCKED, from_windows, offsets, shift_mask, to_windows
+from mc2.networks.sunet import BLOCKED, by_image, from_windows, offsets, shift_mask, to_windows
 from mc2.training.config import read_config
 from mc2.walks.cuda import unavailable
 
@@ -113,6 +113,17 @@ def test_attention_is_attention(shifted):
     expected = block.out(expected.transpose(1, 2).reshape(1, 8, 8, 8))
     found = block._attend(x, shift_mask(8, 8, 4, x.device))
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_what_a_block_adds_does_not_grow_with_the_image():
+    from mc2.networks.sunet import Block
+
+    torch.manual_seed(0)
+    block, mask = Block(8, 2, 4, 16, 0.0, True, local=True).double(), shift_mask(8, 8, 4, torch.device("cpu"))
+    x = torch.randn(2, 8, 8, 8, dtype=torch.float64)
+    attended = block._attend(by_image(x), mask)
+    torch.testing.assert_close(block._attend(by_image(1e3 * x), mask), attended, rtol=1e-4, atol=1e-6)
+    assert (block(1e6 * x, mask) - 1e6 * x).abs().max() < 10 * (block(x, mask) - x).abs().max()
 
 
 @pytest.mark.skipif(bool(unavailable()), reason=unavailable())

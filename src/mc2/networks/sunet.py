@@ -117,7 +117,6 @@ class Block(nn.Module):
         super().__init__()
         self.heads, self.window, self.drop = heads, window, drop
         self.shift = window // 2 if shifted else 0
-        self.size, self.mlp_size = ImageNorm(width), ImageNorm(width)
         self.norm = nn.LayerNorm(width)
         self.look = nn.Linear(width, 2 * width)  # queries and keys
         self.value = nn.Linear(width, width)
@@ -130,8 +129,8 @@ class Block(nn.Module):
         self.register_buffer("index", offsets(window), persistent=False)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = x + self._keep(self._attend(self.size(x), mask))
-        near = self.mlp_size(x)
+        x = x + self._keep(self._attend(by_image(x), mask))
+        near = by_image(x)
         if self.local is not None:
             near = near + self.local(near.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
         return x + self._keep(self.mlp(near))
@@ -162,21 +161,6 @@ class Block(nn.Module):
             return x
         kept = torch.rand(len(x), 1, 1, 1, device=x.device) >= self.drop
         return x * (kept / (1 - self.drop)).to(x.dtype)
-
-
-class ImageNorm(nn.Module):
-    """[n, h, w, width], divided by the root of the mean square over an image: patches still differ as they did.
-
-    Without it, gains multiply from block to block until training falls apart: once after 5,000 steps.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(width))
-
-    def forward(self, x: Tensor) -> Tensor:
-        square = x.float().square().mean((1, 2, 3), keepdim=True)
-        return x * (square + SMALLEST).rsqrt().to(x.dtype) * self.gain.to(x.dtype)
 
 
 class Merge(nn.Module):
@@ -229,6 +213,15 @@ class Convolution(nn.Conv2d):
         assert self.bias is not None
         bias = functional.pad(self.bias, (0, less))
         return functional.conv2d(x, weight, bias, self.stride, self.padding)[:, : self.out_channels]
+
+
+def by_image(x: Tensor) -> Tensor:
+    """[n, h, w, width], divided by the root of the mean square over an image: patches still differ as they did.
+
+    Without it, gains multiply from block to block until training falls apart: once after 5,000 steps.
+    """
+    square = x.float().square().mean((1, 2, 3), keepdim=True)
+    return x * (square + SMALLEST).rsqrt().to(x.dtype)
 
 
 def grow(x: Tensor, factor: int) -> Tensor:
