@@ -161,7 +161,12 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
             correct_by_network(method.learned, *case(1))
 
 
-def test_only_correctors_correct():
-    names = learned.shipped_correctors()
-    assert "mc2-unet" in names
-    assert set(names) <= set(learned.shipped_weights())
+def test_only_correctors_correct(tmp_path, monkeypatch):
+    assert "mc2-unet" in learned.shipped_correctors()
+    (tmp_path / "weights").mkdir()
+    for name, config in {"old": {}, "operator": {"task": "operator"}, "ours": {"task": "correction"}}.items():
+        (tmp_path / "weights" / f"{name}.safetensors").touch()
+        (tmp_path / "weights" / f"{name}.json").write_text(json.dumps({"config": config}))
+    monkeypatch.setattr(learned, "files", lambda package: tmp_path)
+    assert learned.shipped_weights() == ["old", "operator", "ours"]
+    assert learned.shipped_correctors() == ["old", "ours"]

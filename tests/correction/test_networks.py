@@ -8,7 +8,7 @@ import torch
 from mc2.correction.inputs import apply_network
 from mc2.errors import InputError
 from mc2.networks.registry import count_parameters, make_network
-from mc2.networks.sunet import BLOCKED, by_image, from_windows, offsets, shift_mask, to_windows
+from mc2.networks.sunet import BLOCKED, Block, by_image, from_windows, offsets, shift_mask, to_windows
 from mc2.training.config import read_config
 from mc2.walks.cuda import unavailable
 
@@ -95,8 +95,6 @@ def test_attention_knows_offsets_only():
 @pytest.mark.parametrize("shifted", [False, True])
 def test_attention_is_attention(shifted):
     """A patch takes values, weighted by scores, from the patches of its window alone: as torch's own attention does."""
-    from mc2.networks.sunet import Block
-
     torch.manual_seed(0)
     block, x = Block(8, 2, 4, 16, 0.0, shifted, local=False), torch.randn(1, 8, 8, 8)
     torch.nn.init.normal_(block.position)
@@ -116,8 +114,6 @@ def test_attention_is_attention(shifted):
 
 
 def test_what_a_block_adds_does_not_grow_with_the_image():
-    from mc2.networks.sunet import Block
-
     torch.manual_seed(0)
     block, mask = Block(8, 2, 4, 16, 0.0, True, local=True).double(), shift_mask(8, 8, 4, torch.device("cpu"))
     x = torch.randn(2, 8, 8, 8, dtype=torch.float64)
@@ -155,8 +151,6 @@ def test_compiled_is_the_same(name):
 
 
 def test_stochastic_depth_keeps_the_mean():
-    from mc2.networks.sunet import Block
-
     torch.manual_seed(0)
     block = Block(8, 2, 4, 16, drop=0.25, shifted=False, local=False)
     kept = block._keep(torch.ones(4000, 1, 1, 1)).flatten()

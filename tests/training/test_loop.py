@@ -148,7 +148,9 @@ def test_a_run_that_diverges_says_so(tmp_path):
 def test_a_run_that_leaps_goes_back(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "LOG", 12)
     monkeypatch.setattr(loop, "learning_rate", lambda config, done: 3.0 if 0.60 < done < 0.62 else 2e-3)
-    log = train(small(steps=200, validations=4, grid=16), tmp_path, device="cpu")
+    news = []
+    log = train(small(steps=200, validations=4, grid=16), tmp_path, device="cpu", report=news.append)
+    assert [entry["returns"] for entry in news] == 129 * [0] + 71 * [1]
     assert [(entry["step"], entry["to"]) for entry in log["returns"]] == [(130, 100)]
     assert log["losses"][-1][1] < max(loss for step, loss in log["losses"] if 50 < step <= 100) + 0.5
     assert all(step <= 120 or step > 130 for step, _ in log["losses"])  # those of the leap are nobody's

@@ -85,6 +85,8 @@ def _line() -> Iterator[Callable[[dict[str, Any]], None]]:
             f"step {news['step']:,} ({news['done']:.1%})  loss {news['loss']:.3f}  "
             f"{news['samples_per_second']:,.1f} samples/s  {_left(news['seconds_left'])}"
         )
+        if news["returns"]:
+            text += f"  losses leapt and the run went back {news['returns']}×"
         if scores is not None:
             text += f"  {news['unit']} " + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
         print(f"\r\x1b[K{text}" if terminal else text, end="" if terminal else "\n", file=sys.stderr, flush=True)

@@ -255,6 +255,7 @@ def _news(config: Config, task: Task, state: State, mark: Mark, done: float, val
         "done": done,
         "loss": (state.recent or [loss for _, loss in state.history["losses"][-1:]] or [math.nan])[-1],
         "rate": _rate(config, state, done),
+        "returns": len(state.history["returns"]),
         "samples_per_second": (state.step - mark.step) * config.batch / spent if spent else 0.0,
         "seconds_left": (1 - done) * spent / (done - mark.done) if done > mark.done else None,
         task.score: state.history["validations"][-1][task.score] if validated else None,
