@@ -262,14 +262,19 @@ def logs():
     return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in shipped_correctors()}
 
 
+def whole(log, key):
+    """Something of a run and of those whose weights it began with."""
+    return log[key] + (whole(log["start"], key) if "start" in log else 0)
+
+
 def trained():
     rows = []
     for name, log in logs().items():
         best = log["best"]["psnr"]
         scores = ", ".join(f"{family} {score:.2f}" for family, score in best.items())
-        size, minutes = f"{log['parameters'] / 1e6:.1f} M", f"{log['seconds'] / 60:.0f}"
-        rows.append((f"`{name}`", size, f"{log['instances']:,}", minutes, log["device"], scores))
-    return table(("weights", "parameters", "instances", "minutes", "on", "validation at 8 walks, PSNR in dB"), rows)
+        size, minutes = f"{log['parameters'] / 1e6:.1f} M", f"{whole(log, 'seconds') / 60:.0f}"
+        rows.append((f"`{name}`", size, f"{whole(log, 'instances'):,}", minutes, log["device"], scores))
+    return table(("weights", "parameters", "samples", "minutes", "on", "validation at 8 walks, PSNR in dB"), rows)
 
 
 def networks():

@@ -5,6 +5,8 @@
 windows: estimates of 512 × 512 pixels by overlapping windows, beside those of 256 × 256 on the same problems. A figure
 has the errors of both, which tells whether there are seams.
 budgets: PSNR of the walks and of their correction, at 1 to 1,024 walks per pixel.
+sweeps: PSNR and LPIPS at 8 walks after 0 to 16 sweeps of relaxation, on the validation split, by which their number was
+chosen.
 """
 
 import argparse
@@ -18,7 +20,9 @@ import numpy as np
 import torch
 
 from mc2.baselines.ours import operator_of
-from mc2.correction.learned import correct, correct_by_network, load_network, source_of
+from mc2.correction.learned import SWEEPS, correct, correct_by_network, load_network, source_of
+from mc2.evaluation.lpips import lpips
+from mc2.evaluation.metrics import score_field
 from mc2.evaluation.runner import standard_walks
 from mc2.geometry import Grid
 from mc2.training.config import Config
@@ -30,18 +34,19 @@ from mc2.zoo.scores import psnr as psnr_of_field
 
 SIZES = (256, 512)
 BUDGETS = tuple(1 << power for power in range(11))
+RELAXED = (0, 1, 2, 4, 8, 16)
 TRAINED = ("laplace", "poisson", "yukawa")
 SHOWN = 3
 """Problems in the figure."""
 
 
-def corrected(learned, instance, size, walks=8):
+def corrected(learned, instance, size, walks=8, sweeps=SWEEPS):
     """The grid, mask, exact field and correction of a standard estimate."""
     problem, grid = instance.problem, Grid(size)
     found = standard_walks(instance, walks, 0, grid, "cpu")
     source = source_of(problem.source, problem.operator(), grid, found.mask)
     fields = found.mean, found.variance, walks, found.mask, grid, source
-    values = correct_by_network(learned, *fields, operator=problem.operator())
+    values = correct_by_network(learned, *fields, operator=problem.operator(), sweeps=sweeps)
     return grid, found.mask, problem.on_grid(problem.exact, grid), values
 
 
@@ -101,7 +106,7 @@ def as_seen(batch, first):
     return replace(batch.given, source=source)
 
 
-def budgets(learned, count, chosen=BUDGETS):
+def budgets(learned, count, chosen=BUDGETS, sweeps=SWEEPS):
     """Mean PSNR per family and overall, raw and corrected, at every budget."""
     config = Config("held", {"architecture": "unet"}, learned.inputs, grid=learned.grid, batch=min(64, count), steps=1)
     rows = {}
@@ -109,7 +114,7 @@ def budgets(learned, count, chosen=BUDGETS):
         batches = held_batches(config, "test", count, walks, learned.device)
         raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
         found = [
-            psnr(correct(learned, as_seen(batch, number * config.batch), operators(batch)), batch)
+            psnr(correct(learned, as_seen(batch, number * config.batch), operators(batch), sweeps), batch)
             for number, batch in enumerate(batches)
         ]
         rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(torch.cat(found), batches)}
@@ -117,7 +122,18 @@ def budgets(learned, count, chosen=BUDGETS):
     return rows
 
 
-PARTS = {"windows": windows, "budgets": budgets}
+def sweeps(learned, count):
+    """Mean PSNR and LPIPS over the first validation instances, for every number of sweeps."""
+    distance, rows = lpips(), {}
+    for chosen in RELAXED:
+        made = (corrected(learned, generate("validation", index), SIZES[0], sweeps=chosen) for index in range(count))
+        scores = [score_field(values, exact, mask, distance) for _, mask, exact, values in made]
+        rows[str(chosen)] = {name: float(np.mean([score[name] for score in scores])) for name in ("psnr", "lpips")}
+        print(f"\r{chosen} sweeps ", end="", file=sys.stderr)
+    return rows
+
+
+PARTS = {"windows": windows, "budgets": budgets, "sweeps": sweeps}
 
 
 def main():

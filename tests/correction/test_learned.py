@@ -9,8 +9,9 @@ import torch
 
 from mc2.baselines import Case, make_method
 from mc2.correction import learned
-from mc2.correction.inputs import Inputs
+from mc2.correction.inputs import Given, Inputs, pixel_of
 from mc2.correction.learned import correct_by_network, lift_of, load_network, source_of
+from mc2.correction.relaxation import relax
 from mc2.correction.weights_file import read_weights, write_weights
 from mc2.errors import InputError
 from mc2.geometry import Grid
@@ -104,7 +105,7 @@ def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
     mask = fields[3]
 
     def found(source, operator=(0.0, 1.0, 0.0)):
-        return correct_by_network(loaded, *fields, source, operator=operator)
+        return correct_by_network(loaded, *fields, source, operator=operator, sweeps=0)
 
     np.testing.assert_array_equal(found(source, (-30.0, 1.0, 0.0)), found(source))
     field = found(source)
@@ -114,7 +115,7 @@ def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
     assert np.abs(field - found(source)).max() > 1e-3
     both = [np.stack([array, array]) for array in (*fields[:2], mask, source)]
     mixed = correct_by_network(
-        loaded, *both[:2], 8, both[2], Grid(32), both[3], operator=[(9.0, 1.0, 0.0), (0.0, 1.0, 0.0)]
+        loaded, *both[:2], 8, both[2], Grid(32), both[3], operator=[(9.0, 1.0, 0.0), (0.0, 1.0, 0.0)], sweeps=0
     )
     np.testing.assert_allclose(mixed[0], field, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mixed[1], found(source), rtol=1e-4, atol=1e-5)
@@ -134,6 +135,25 @@ def test_a_biharmonic_source_becomes_one_of_the_laplacian():
     plain = source_of(problem.source, (-3.0, 1.0, 0.0), grid, mask)
     np.testing.assert_array_equal(plain, f)
     assert not source_of(None, (0.0, 1.0, 0.0), grid, mask).any()
+
+
+def test_what_a_network_finds_is_relaxed(tmp_path):
+    loaded = load_network(str(weights(tmp_path)[0]), "cpu")
+    mean, variance, walks, mask, grid, source = case(1)
+    operator = (-30.0, 1.0, 0.0)
+    found, plain = (correct_by_network(loaded, *case(1), operator=operator, sweeps=n) for n in (learned.SWEEPS, 0))
+    fields = (torch.tensor(array, dtype=torch.float32)[None] for array in (plain, mean, variance, source, mask))
+    field, mean, variance, source, mask = fields
+    given = Given(mean, variance, torch.tensor([walks]), source, mask, pixel_of(grid))
+    np.testing.assert_allclose(found, relax(field, given, torch.tensor([operator]), learned.SWEEPS)[0], atol=1e-6)
+    assert np.abs(found - plain).max() > 1e-3
+
+
+def test_pixels_are_square(tmp_path):
+    loaded = load_network(str(weights(tmp_path)[0]), "cpu")
+    *fields, _, source = case(1)
+    with pytest.raises(InputError, match="square pixels only"):
+        correct_by_network(loaded, *fields, Grid(32, (-1, 1, -2, 2)), source)
 
 
 @pytest.mark.parametrize("size", [20, 50])

@@ -17,7 +17,7 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 def test_ours_can_be_read(path):
     if path.stem == "ablations":
         runs = read_runs(path)
-        assert runs["no-source"].inputs.channels == ("estimate", "mask")
+        assert runs["no-source"].inputs.channels == ("estimate", "mask", "error")
         assert runs["no-source"].budgets == runs["multi-budget"].budgets
         assert runs["lifted"].inputs.lifted
     else:

@@ -110,6 +110,7 @@ def test_a_run_can_begin_with_weights(tmp_path, name):
     for key, value in read_weights(tmp_path / "second" / "small.safetensors")[0].state_dict().items():
         torch.testing.assert_close(value, best[key])
     assert log["config"]["start"] == str(weights)
+    assert log["start"] == json.loads(weights.with_suffix(".json").read_text())
     with pytest.raises(InputError, match="another network"):
         train(small(start=str(weights), network=NETWORKS[name] | {"patch": 4}), tmp_path / "third", device="cpu")
 

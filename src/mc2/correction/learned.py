@@ -28,6 +28,8 @@ TASK = "correction"
 """What networks were trained for, unless their logs say otherwise."""
 PASSES = 2
 """Further ones for a Helmholtz problem, each with the solution of the one before."""
+SWEEPS = 4
+"""Of relaxation: enough for the noise of pixels. docs/networks.md has what others gain on the validation split."""
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,20 @@ def correct_by_network(
     source: Array,
     lift: Array | None = None,
     operator: Operator | Sequence[Operator] = (0.0, 1.0, 0.0),
+    *,
+    sweeps: int = SWEEPS,
 ) -> NDArray[np.float32]:
     """Corrected fields from estimates on a grid, 0 outside the mask.
 
     mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: that of `source_of`. walks: per pixel,
     or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
     as coefficients of u, Δu, Δ²u; or one for each. Images larger than those of training are corrected by overlapping
-    windows.
+    windows. sweeps: of relaxation, after the network.
     """
     import torch
+
+    if not np.isclose(*grid.spacing):
+        raise InputError("networks know square pixels only: choose grid bounds that are as high as wide")
 
     from mc2.correction.inputs import Given, pixel_of
 
@@ -130,17 +137,19 @@ def correct_by_network(
     lifted = put(lift) if learned.inputs.lifted else None
     given = Given(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
     operators = torch.tensor(operator, device=learned.device).expand(len(count), 3)
-    found: NDArray[np.float32] = correct(learned, given, operators).cpu().numpy()
+    found: NDArray[np.float32] = correct(learned, given, operators, sweeps).cpu().numpy()
     return found.reshape(np.shape(mean))
 
 
-def correct(learned: Learned, given: "Given", operators: Any) -> Any:
+def correct(learned: Learned, given: "Given", operators: Any, sweeps: int = SWEEPS) -> Any:
     """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
 
     Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is what the pass before has found. Lifted networks
     do not need that.
     """
     import torch
+
+    from mc2.correction.relaxation import relax
 
     with torch.inference_mode():
         field, square = _pass(learned, given), operators[:, 0, None, None].clamp(min=0)
@@ -150,7 +159,7 @@ def correct(learned: Learned, given: "Given", operators: Any) -> Any:
             for _ in range(PASSES):
                 source = (own.source - square[waves] * field[waves]) * own.mask
                 field[waves] = _pass(learned, replace(own, source=source))
-        return field
+        return relax(field, given, operators, sweeps)
 
 
 def _pass(learned: Learned, given: "Given") -> Any:

@@ -7,6 +7,7 @@ and on from there with smaller steps.
 """
 
 import copy
+import json
 import math
 import statistics
 import time
@@ -93,7 +94,10 @@ def _begin(config: Config, device: torch.device) -> State:
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
     )
-    return State(network, average, optimiser)
+    state = State(network, average, optimiser)
+    if config.start and (log := Path(config.start).with_suffix(".json")).is_file():
+        state.history["start"] = json.loads(log.read_text("utf-8"))  # read_weights has looked at it
+    return state
 
 
 def _first_network(config: Config) -> nn.Module:
