@@ -327,6 +327,17 @@ def windows():
     return table(("weights", "problems", "256 × 256, dB", "512 × 512 by windows, dB"), rows)
 
 
+def sweeps():
+    rows = []
+    for file in sorted((HERE / "results").glob("networks_mc2*.json")):
+        own = result(file.stem)
+        for key, digits in (("psnr", 2), ("lpips", 4)):
+            scores = (f"{row[key]:.{digits}f}" for row in own["sweeps"].values())
+            rows.append((f"`{own['weights']}`", key.upper() + ", dB" * (key == "psnr"), *scores))
+    numbers = (f"{number} sweeps" for number in own["sweeps"])
+    return table((f"{own['count']} validation instances", "", *numbers), rows)
+
+
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 BLOCKS = {
     "manifest": manifest,
@@ -351,6 +362,7 @@ BLOCKS = {
     "baselines": baselines,
     "network speed": network_speed,
     "windows": windows,
+    "sweeps": sweeps,
 }
 
 

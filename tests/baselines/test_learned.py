@@ -17,6 +17,7 @@ from mc2.geometry import Grid
 from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import CHANNELS, OperatorInputs
 from mc2.networks.registry import make_network
+from mc2.problems import Poisson
 from mc2.zoo import generate
 
 GRID = Grid(32)
@@ -67,6 +68,20 @@ def test_operators_read_what_they_were_trained_on(tmp_path, channels):
         assert (field[~values["mask"]] == 0).all()
     found = evaluate(method, count=5, **SMALL)
     assert (found["walks"], found["absent"]) == (0, [])
+
+
+def test_a_biharmonic_problem_is_poissons_twice(tmp_path):
+    method = make_method(str(weights(tmp_path, "some", FNO, OperatorInputs(CHANNELS))))
+    field, values = solve(method, 3)
+    problem = values["problem"]
+
+    def pass_of(source, boundary):
+        own = {"source": source, "family": "poisson", "problem": Poisson(problem.domain, source=1.0, boundary=boundary)}
+        return method.solve(Case(method, values | own))
+
+    laplacian = pass_of(values["source"], problem.laplacian)
+    np.testing.assert_array_equal(field, pass_of(laplacian, problem.boundary))
+    assert np.abs(field - pass_of(values["source"], problem.boundary)).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", ["diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior"])

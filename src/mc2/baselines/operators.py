@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from mc2.baselines.method import Case, Method
 from mc2.baselines.ours import operator_of
 from mc2.correction.learned import ENDING, load_network, need_torch
+from mc2.problems import Poisson, Problem
 from mc2.zoo.fields import extended_fields
 
 
@@ -35,6 +36,16 @@ class Operator(Method):
         self.reads = (*Operator.reads, *also)  # type: ignore[assignment, misc]
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        if not self.learned.inputs.extended:
+            return self._apply(case, case.source)
+        problem, source = case.problem, case.source
+        if problem.laplacian is not None:  # Δ²u = f with u and Δu at the boundary is Poisson's equation, twice
+            inner = Poisson(problem.domain, source=problem.source, boundary=problem.laplacian)
+            source = self._apply(case, source, inner)
+        return self._apply(case, source, problem)
+
+    def _apply(self, case: Case, source: NDArray[Any], around: Problem | None = None) -> NDArray[np.floating[Any]]:
+        """One pass of the network. around: has the domain and the boundary data."""
         import torch
 
         from mc2.correction.inputs import apply_network
@@ -45,12 +56,10 @@ class Operator(Method):
         def put(values: Any) -> torch.Tensor:
             return torch.from_numpy(np.array(values, np.float32, ndmin=3)).to(learned.device)
 
-        around = extended_fields([case.problem], case.grid) if learned.inputs.extended else ()
         knows = "parameter" in learned.inputs.channels
-        coefficient = operator_of(case.family, case.parameter)[0] if knows else 0.0
-        known = Known(
-            put(case.source), put(case.mask), torch.tensor([coefficient], device=learned.device), *map(put, around)
-        )
+        coefficient = torch.tensor([operator_of(case.family, case.parameter)[0] if knows else 0.0])
+        fields = extended_fields([around], case.grid) if around else ()
+        known = Known(put(source), put(case.mask), coefficient.to(learned.device), *map(put, fields))
         with torch.inference_mode():
             prepared = prepare(known, learned.inputs)
             output = apply_network(learned.network, prepared.channels, learned.multiple)

@@ -19,7 +19,7 @@ def solve(
     file: Annotated[Path, typer.Argument(help="Problem file (TOML).", show_default=False)],
     walks: Annotated[int, typer.Option(help="Walks per fitted point; per pixel without rounds.")] = 8,
     tolerance: Annotated[float | None, typer.Option(help="Instead: go on until the standard error is below.")] = None,
-    corrector: Annotated[str, typer.Option(help="rounds, physics, mc2-unet (a network), or none.")] = "rounds",
+    corrector: Annotated[str, typer.Option(help="rounds, physics, mc2 or mc2-unet (networks), or none.")] = "rounds",
     start: Annotated[str, typer.Option(help="Of rounds: walks, or boundary to fit the boundary data first.")] = "walks",
     certify: Annotated[int, typer.Option(help="Walks per point of a certificate of the error; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz or .nc file.")] = None,

@@ -58,7 +58,7 @@ def solve(
     walks: from each of about 3,600 points that are fitted; with another corrector than `rounds`, from every pixel.
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
     corrector: `rounds` (walk what is left, fit it, repeat), `physics` (fit walks from every pixel once, without the
-    boundary data), `none` (the walks' mean), or the name of a network's weights, such as `mc2-unet`.
+    boundary data), `none` (the walks' mean), or the name of a network's weights: `mc2` or `mc2-unet`.
     start: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what that leaves over: on
     smooth problems the most accurate.
     grid: where; 256 × 256 on [-1, 1]² if not given. progress: called with (walks done, walks in all).
