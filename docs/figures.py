@@ -46,7 +46,7 @@ NAMES = {
     "cocogen-prior": "CoCoGen, no walks",
 }
 """Methods in the order of the tables; those without a results file are left out."""
-SHOWN = ("wos", "nlm", "mc2-unet", "mc2-physics", "fd")
+SHOWN = ("wos", "nlm", "mc2", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from mc2.correction.inputs import Given, Inputs, finish, prepare
+from mc2.correction.inputs import Given, Inputs, finish, local_mean, prepare
 from mc2.correction.windows import by_windows, starts
 from mc2.errors import InputError
 from mc2.geometry import Grid
@@ -154,3 +154,17 @@ def test_a_local_network_is_the_same_in_windows():
     parts = by_windows(lambda part: apply_network(Blur(), part.mean[:, None], 4), plain(x[:, 0]), 48)
     inner = slice(8, -8)
     assert (parts - whole)[:, inner, inner].abs().max() < 0.02 * whole.abs().max()
+
+
+def test_local_means():
+    x, y = torch.meshgrid(torch.linspace(-1, 1, 64), torch.linspace(-1, 1, 64), indexing="ij")
+    linear = (3 + x - 2 * y)[None]
+    noise = torch.randn(linear.shape, generator=torch.Generator().manual_seed(0))
+
+    def inner(mean):
+        return local_mean(plain(mean))[:, 4:-4, 4:-4]
+
+    torch.testing.assert_close(inner(linear), linear[:, 4:-4, 4:-4], rtol=1e-4, atol=1e-4)
+    weights = torch.tensor([1.0, 2, 3, 4, 5, 4, 3, 2, 1]) / 25  # a mean over 5 pixels, twice
+    expected = weights.square().sum().item()  # of the standard error: the same along both axes
+    assert inner(linear + noise).sub(inner(linear)).std().item() == pytest.approx(expected, rel=0.1)

@@ -82,11 +82,6 @@ class Given:
         """Width of a pixel."""
         return self.pixel * Grid().spacing[0]
 
-    def take(self, numbers: Tensor) -> "Given":
-        """Some of the problems."""
-        fields = {name: getattr(self, name) for name in ("mean", "variance", "walks", "source", "mask", "lift")}
-        return replace(self, **{name: field[numbers] for name, field in fields.items() if field is not None})
-
     def cut(self, rows: slice, columns: slice) -> "Given":
         """A part of every image."""
         fields = {name: getattr(self, name) for name in ("mean", "variance", "source", "mask", "lift")}
@@ -156,6 +151,12 @@ def finish(prepared: Prepared, residual: Tensor, given: Given) -> Tensor:
     """The corrected field [n, h, w], 0 outside the mask."""
     field = prepared.shift + prepared.scale * (prepared.base + residual.float())
     return (field if given.lift is None else field + given.lift) * given.mask
+
+
+def local_mean(given: Given) -> Tensor:
+    """Means of an estimate over the nearest neighbours of every pixel, by precision: [n, h, w], 0 outside the mask."""
+    prepared = prepare(given, Inputs(("estimate",), "mean"))
+    return finish(prepared, torch.zeros_like(prepared.base), given)
 
 
 def _sum(x: Tensor) -> Tensor:

@@ -26,8 +26,6 @@ Operator = tuple[float, float, float]
 ENDING = ".safetensors"
 TASK = "correction"
 """What networks were trained for, unless their logs say otherwise."""
-PASSES = 2
-"""Further ones for a Helmholtz problem, each with the solution of the one before."""
 SWEEPS = 4
 """Of relaxation: enough for the noise of pixels. docs/networks.md has what others gain on the validation split."""
 
@@ -144,22 +142,19 @@ def correct_by_network(
 def correct(learned: Learned, given: "Given", operators: Any, sweeps: int = SWEEPS) -> Any:
     """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
 
-    Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is what the pass before has found. Lifted networks
-    do not need that.
+    Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is the estimate's local mean. Lifted networks do
+    not need that.
     """
     import torch
 
+    from mc2.correction.inputs import local_mean
     from mc2.correction.relaxation import relax
 
     with torch.inference_mode():
-        field, square = _pass(learned, given), operators[:, 0, None, None].clamp(min=0)
-        waves = square.flatten().nonzero()[:, 0]
-        if len(waves) and not learned.inputs.lifted:
-            own = given.take(waves)
-            for _ in range(PASSES):
-                source = (own.source - square[waves] * field[waves]) * own.mask
-                field[waves] = _pass(learned, replace(own, source=source))
-        return relax(field, given, operators, sweeps)
+        seen, square = given, operators[:, 0, None, None].clamp(min=0)
+        if square.any() and not learned.inputs.lifted:
+            seen = replace(given, source=given.source - square * local_mean(given))
+        return relax(_pass(learned, seen), given, operators, sweeps)
 
 
 def _pass(learned: Learned, given: "Given") -> Any:
