@@ -31,6 +31,7 @@ NAMES = {
     "bilateral": "bilateral",
     "tv": "total variation",
     "nlm": "non-local means",
+    "mc2-alone": "SUNet, without relaxation",
     "mc2": "SUNet",
     "mc2-unet": "U-Net",
     "mc2-physics": "lift and projection",

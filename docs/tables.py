@@ -279,7 +279,8 @@ def trained():
 
 def networks():
     rows = []
-    for name in (own for own in logs() if (HERE / "results" / f"evaluate_{own}.json").is_file()):
+    names = [name for own in logs() for name in (own, f"{own}-alone")]
+    for name in (own for own in names if (HERE / "results" / f"evaluate_{own}.json").is_file()):
         found = result(f"evaluate_{name}")
         own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
         equal = found["equivalent_budget"]["overall"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from mc2.baselines import Case, make_method
+from mc2.baselines import Case, make_method, ours
 from mc2.correction import learned
 from mc2.correction.inputs import Given, Inputs, local_mean, pixel_of
 from mc2.correction.learned import correct_by_network, lift_of, load_network, source_of
@@ -175,6 +175,9 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
     values = {"estimate": mean, "variance": variance, "walks": walks, "mask": mask == 1, "grid": grid, "source": source}
     values |= {"family": "poisson", "parameter": 0.0, "source_function": instance.problem.source}
     found = method.solve(Case(method, values))
+    alone = ours.Network(str(path), sweeps=0)
+    assert alone.name == "some-alone"
+    assert (alone.solve(Case(alone, values)) != found).any()
     lift = lift_of(instance.problem.source, (0.0, 1.0, 0.0), grid) if lifted else None
     np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), lift))
     if lifted:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from mc2.baselines.method import Case, Method
 from mc2.correction import solve
 from mc2.correction.boundary import fit_boundary
-from mc2.correction.learned import ENDING, correct_by_network, lift_of, load_network, source_of
+from mc2.correction.learned import ENDING, SWEEPS, correct_by_network, lift_of, load_network, source_of
 from mc2.correction.physics import correct_by_physics
 from mc2.errors import InputError
+from mc2.geometry.checks import whole
 
 
 def operator_of(family: str, parameter: float) -> tuple[float, float, float]:
@@ -59,22 +60,23 @@ class ByRounds(Method):
 class Network(Method):
     """A trained network.
 
-    weights: a name of those that the package ships, or the path of a .safetensors file.
+    weights: a name of those that the package ships, or the path of a .safetensors file. sweeps: of relaxation, after
+    it; without any, the network is alone.
     """
 
     setting = "correction"
     reads = ("estimate", "variance", "walks", "mask", "grid", "family", "parameter", "source_function")
 
-    def __init__(self, weights: str = "mc2") -> None:
-        self.learned = load_network(weights)
-        self.name = Path(weights).name.removesuffix(ENDING)
+    def __init__(self, weights: str = "mc2", sweeps: int = SWEEPS) -> None:
+        self.learned, self.sweeps = load_network(weights), whole("sweeps", sweeps, 0)
+        self.name = Path(weights).name.removesuffix(ENDING) + ("" if sweeps else "-alone")
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         operator = operator_of(case.family, case.parameter)
         lift = lift_of(case.source_function, operator, case.grid) if self.learned.inputs.lifted else None
         source = source_of(case.source_function, operator, case.grid, case.mask)
         fields = case.estimate, case.variance, case.walks, case.mask, case.grid, source
-        return correct_by_network(self.learned, *fields, lift, operator)
+        return correct_by_network(self.learned, *fields, lift, operator, sweeps=self.sweeps)
 
 
 @final

@@ -22,6 +22,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "tv": denoisers.TotalVariation,
     "nlm": denoisers.NonLocalMeans,
     "mc2": ours.Network,
+    "mc2-alone": partial(ours.Network, sweeps=0),
     "mc2-unet": partial(ours.Network, weights="mc2-unet"),
     "mc2-physics": ours.Physics,
     "mc2-rounds": ours.ByRounds,
