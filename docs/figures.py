@@ -58,6 +58,12 @@ def evaluations():
     return {name: read_results(file) for name, file in files.items() if file.is_file()}
 
 
+def network_studies():
+    """What `python -m validation.networks` found, by weights."""
+    files = sorted(RESULTS.glob("networks_mc2*.json"), key=lambda file: file.stem)
+    return [json.loads(file.read_text("utf-8")) for file in files]
+
+
 def sources():
     """What the figures depend on: digests of the results and of the curve."""
     files = sorted(RESULTS.glob("evaluate_*.json")) + sorted(RESULTS.glob("networks_mc2*.json"))
@@ -118,8 +124,7 @@ def draw_times(found):
 
 def draw_scaling():
     """PSNR of walks and of what networks make of them, against the walks' number."""
-    networks = [json.loads(file.read_text("utf-8")) for file in sorted(RESULTS.glob("networks_mc2*.json"))]
-    networks = [found for found in networks if "budgets" in found]
+    networks = network_studies()
     figure, axes = panels(len(networks), size=(5.6, 4.4))
     for ax, found in zip(axes, networks, strict=True):
         rows = found["budgets"]

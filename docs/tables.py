@@ -26,7 +26,7 @@ from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from docs.figures import HERE, NAMES, draw_all, evaluations, stale
+from docs.figures import HERE, NAMES, draw_all, evaluations, network_studies, stale
 from validation.markdown import table
 
 
@@ -320,23 +320,20 @@ def network_speed():
 
 
 def windows():
-    found = [result(file.stem) for file in sorted((HERE / "results").glob("networks_mc2*.json"))]
     rows = []
-    for own in found:
+    for own in network_studies():
         part = own["windows"]
         rows.append((f"`{own['weights']}`", part["count"], f"{part['psnr_256']:.2f}", f"{part['psnr_512']:.2f}"))
     return table(("weights", "problems", "256 × 256, dB", "512 × 512 by windows, dB"), rows)
 
 
 def sweeps():
-    rows = []
-    for file in sorted((HERE / "results").glob("networks_mc2*.json")):
-        own = result(file.stem)
-        for key, digits in (("psnr", 2), ("lpips", 4)):
+    studies, rows = network_studies(), []
+    for own in studies:
+        for key, name, digits in (("psnr", "PSNR, dB", 2), ("lpips", "LPIPS", 4)):
             scores = (f"{row[key]:.{digits}f}" for row in own["sweeps"].values())
-            rows.append((f"`{own['weights']}`", key.upper() + ", dB" * (key == "psnr"), *scores))
-    numbers = (f"{number} sweeps" for number in own["sweeps"])
-    return table((f"{own['count']} validation instances", "", *numbers), rows)
+            rows.append((f"`{own['weights']}`", own["count"], name, *scores))
+    return table(("weights; after sweeps:", "instances", "", *studies[0]["sweeps"]), rows)
 
 
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")

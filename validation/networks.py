@@ -21,6 +21,7 @@ import torch
 
 from mc2.baselines.ours import operator_of
 from mc2.correction.learned import SWEEPS, correct, correct_by_network, load_network, source_of
+from mc2.correction.relaxation import relax
 from mc2.evaluation.lpips import lpips
 from mc2.evaluation.metrics import score_field
 from mc2.evaluation.runner import standard_walks
@@ -124,13 +125,20 @@ def budgets(learned, count, chosen=BUDGETS, sweeps=SWEEPS):
 
 def sweeps(learned, count):
     """Mean PSNR and LPIPS over the first validation instances, for every number of sweeps."""
-    distance, rows = lpips(), {}
-    for chosen in RELAXED:
-        made = (corrected(learned, generate("validation", index), SIZES[0], sweeps=chosen) for index in range(count))
-        scores = [score_field(values, exact, mask, distance) for _, mask, exact, values in made]
-        rows[str(chosen)] = {name: float(np.mean([score[name] for score in scores])) for name in ("psnr", "lpips")}
-        print(f"\r{chosen} sweeps ", end="", file=sys.stderr)
-    return rows
+    distance, scores = lpips(), {chosen: [] for chosen in RELAXED}
+    for index in range(count):
+        problem = (instance := generate("validation", index)).problem
+        grid, mask, exact, field = corrected(learned, instance, SIZES[0], sweeps=0)
+        source = source_of(problem.source, problem.operator(), grid, mask)
+        u, f, inside = (torch.from_numpy(np.asarray(part, np.float32))[None] for part in (field, source, mask))
+        for chosen, own in scores.items():
+            found = relax(u, f, torch.tensor([problem.operator()[0]]), inside, grid.spacing[0], chosen)
+            own.append(score_field(found[0], exact, mask, distance))
+        print(f"\r{index + 1}/{count} ", end="", file=sys.stderr)
+    return {
+        str(chosen): {name: float(np.mean([score[name] for score in own])) for name in ("psnr", "lpips")}
+        for chosen, own in scores.items()
+    }
 
 
 PARTS = {"windows": windows, "budgets": budgets, "sweeps": sweeps}

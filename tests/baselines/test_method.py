@@ -52,8 +52,13 @@ def test_a_setting_limits_what_can_be_declared():
         type("Cheat", (Method,), {"setting": "dense", "reads": ("estimate",)})
 
 
-LEARNED = {name: (name,) for name in ("mc2", "mc2-unet", "fno", "fno-fair", "pino")} | dict.fromkeys(
-    ("diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior"), ("edm-laplace", "edm-poisson", "edm-yukawa")
+LEARNED = (
+    {name: (name,) for name in ("mc2", "mc2-unet", "fno", "fno-fair", "pino")}
+    | dict.fromkeys(
+        ("diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior"),
+        ("edm-laplace", "edm-poisson", "edm-yukawa"),
+    )
+    | {"mc2-alone": ("mc2",)}
 )
 """The weights that methods need."""
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from mc2.correction.inputs import Given, pixel_of
 from mc2.correction.learned import SWEEPS, source_of
 from mc2.correction.relaxation import DAMPING, relax
 from mc2.geometry import Grid
@@ -13,56 +12,62 @@ from mc2.zoo import generate
 GRID = Grid()
 
 
-def given_of(instance, dtype=torch.float64):
-    """A problem, as relaxation is given it, its operator and its solution."""
-    problem = instance.problem
+def problem_of(index):
+    """The solution of a test instance, its source as networks take it, c, and the mask, as relaxation takes them."""
+    problem = generate("test", index).problem
     mask = problem.mask(GRID)
-    source = torch.from_numpy(source_of(problem.source, problem.operator(), GRID, mask))[None].to(dtype)
-    u = torch.from_numpy(problem.on_grid(problem.exact, GRID))[None].to(dtype)
-    given = Given(u, u, torch.tensor([8]), source, torch.from_numpy(mask)[None].to(dtype), pixel_of(GRID))
-    return given, torch.tensor([problem.operator()], dtype=dtype), u
+    fields = problem.on_grid(problem.exact, GRID), source_of(problem.source, problem.operator(), GRID, mask), mask
+    u, f, inside = (torch.from_numpy(field)[None].double() for field in fields)
+    return u, f, torch.tensor([problem.operator()[0]]), inside
+
+
+def relaxed(u, f, coefficient, mask):
+    return relax(u, f, coefficient, mask, GRID.spacing[0], SWEEPS)
+
+
+def noise_on(mask):
+    return torch.randn(mask.shape, generator=torch.Generator().manual_seed(0), dtype=mask.dtype) * mask
 
 
 @pytest.mark.parametrize("index", range(5))
 def test_solutions_of_every_family_stay_and_noise_goes(index):
-    given, operators, u = given_of(generate("test", index))
-    inside = given.mask == 1
+    u, *given, mask = problem_of(index)
+    inside = mask == 1
     size = (u[inside].max() - u[inside].min()).item()
-    noise = 0.01 * size * torch.randn(u.shape, generator=torch.Generator().manual_seed(0), dtype=u.dtype) * given.mask
-    moved = (relax(u, given, operators, SWEEPS) - u)[inside].square().mean().sqrt().item() / size
-    left = (relax(u + noise, given, operators, SWEEPS) - u)[inside].square().mean().sqrt().item() / size
-    assert moved < 2e-4
-    assert 2e-3 < left < 5e-3  # of 1e-2: a mean over some ten pixels, and those at the edge keep theirs
+
+    def error(field):
+        return (relaxed(field, *given, mask) - u)[inside].square().mean().sqrt().item() / size
+
+    assert error(u) < 2e-4
+    # of 1e-2: a mean over some ten pixels, and those at the edge keep theirs
+    assert 2e-3 < error(u + 0.01 * size * noise_on(mask)) < 5e-3
 
 
 def test_the_equation_matters():
-    given, operators, u = given_of(generate("test", 2))  # Yukawa
-    wrong = relax(u, given, operators * torch.tensor([0.0, 1.0, 1.0]), SWEEPS)
-    right = relax(u, given, operators, SWEEPS)
+    u, f, coefficient, mask = problem_of(2)  # Yukawa
+    wrong, right = (relaxed(u, f, c, mask) for c in (0 * coefficient, coefficient))
     assert (wrong - u).abs().max() > 10 * (right - u).abs().max()
 
 
 def test_a_sweep_on_what_alternates():
     rows, columns = np.indices(GRID.shape)
     both, one = (torch.from_numpy((-1.0) ** power)[None] for power in (rows + columns, rows))
-    zero, mask = torch.zeros(1, *GRID.shape, dtype=torch.float64), torch.ones(1, *GRID.shape)
-    given = Given(zero, zero, torch.tensor([8]), zero, mask, pixel_of(GRID))
-    laplace = torch.tensor([[0.0, 1.0, 0.0]])
+    given = torch.zeros_like(both), torch.zeros(1), torch.ones_like(both), GRID.spacing[0]  # Laplace's equation
     for field, factor in ((both, 1 - 2 * DAMPING), (one, 1 - DAMPING)):
-        once = relax(field, given, laplace, 1)
+        once = relax(field, *given, 1)
         torch.testing.assert_close(once[:, 1:-1, 1:-1], factor * field[:, 1:-1, 1:-1])
         torch.testing.assert_close(once[:, 0], field[:, 0])
-    torch.testing.assert_close(relax(both, given, laplace, 0), both)
+    torch.testing.assert_close(relax(both, *given, 0), both)
 
 
 def test_pixels_at_the_edge_of_the_mask_stay():
-    given, operators, u = given_of(generate("test", 1))
-    noise = torch.randn(u.shape, generator=torch.Generator().manual_seed(0), dtype=u.dtype) * given.mask
-    changed = relax(u + noise, given, operators, SWEEPS) != u + noise
-    whole = (
-        torch.nn.functional.conv2d(
-            given.mask[None], torch.tensor([[[[0, 1, 0], [1, 1, 1], [0, 1, 0.0]]]]).double(), padding=1
-        )[0]
-        == 5
+    u, *given, mask = problem_of(1)
+    noisy = u + noise_on(mask)
+    inside = mask == 1
+    whole = torch.zeros_like(inside)
+    whole[:, 1:-1, 1:-1] = (
+        inside[:, 1:-1, 1:-1]
+        & (inside[:, 2:, 1:-1] & inside[:, :-2, 1:-1])
+        & (inside[:, 1:-1, 2:] & inside[:, 1:-1, :-2])
     )
-    assert torch.equal(changed, whole)
+    assert torch.equal(relaxed(noisy, *given, mask) != noisy, whole)

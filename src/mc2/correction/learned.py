@@ -151,10 +151,12 @@ def correct(learned: Learned, given: "Given", operators: Any, sweeps: int = SWEE
     from mc2.correction.relaxation import relax
 
     with torch.inference_mode():
-        seen, square = given, operators[:, 0, None, None].clamp(min=0)
+        seen, coefficient = given, operators[:, 0]
+        square = coefficient[:, None, None].clamp(min=0)
         if square.any() and not learned.inputs.lifted:
             seen = replace(given, source=given.source - square * local_mean(given))
-        return relax(_pass(learned, seen), given, operators, sweeps)
+        field = _pass(learned, seen)
+        return relax(field, given.source, coefficient, given.mask, given.spacing, sweeps)
 
 
 def _pass(learned: Learned, given: "Given") -> Any:

@@ -7,27 +7,22 @@ hardly touch anything smooth.
 
 from torch import Tensor
 
-from mc2.correction.inputs import Given
-
 DAMPING = 0.8
 """Of a sweep: what is best against all that alternates."""
 
 
-def relax(field: Tensor, given: Given, operators: Tensor, sweeps: int) -> Tensor:
-    """A field [n, h, w] after some sweeps. Pixels that have not all four neighbours in the mask are left as they are.
+def relax(u: Tensor, f: Tensor, coefficient: Tensor, mask: Tensor, spacing: float, sweeps: int) -> Tensor:
+    """Fields [n, h, w] after some sweeps towards Δu + cu = f. Pixels without all four neighbours in the mask stay.
 
-    operators: coefficients of u, Δu, Δ²u, [n, 3]. Of second order, they are Δu + cu = f. A source of fourth order is
-    one of the Laplacian already: see `source_of`.
+    f, mask: [n, h, w]. coefficient: c of each field, such as −λ, [n]. spacing: width of a pixel.
     """
-    zeroth = (operators[:, 0] * (operators[:, 2] == 0))[:, None, None]
-    step = DAMPING * _sides(given.mask.float()).eq(4) * given.mask[:, 1:-1, 1:-1]
-    source = given.source[:, 1:-1, 1:-1]
+    step = DAMPING * _sides(mask.float()).eq(4) * mask[:, 1:-1, 1:-1]
     for _ in range(sweeps):
-        middle = field[:, 1:-1, 1:-1]
-        laplacian = source - zeroth * middle
-        field = field.clone()
-        field[:, 1:-1, 1:-1] += step * ((_sides(field) - given.spacing**2 * laplacian) / 4 - middle)
-    return field
+        middle = u[:, 1:-1, 1:-1]
+        laplacian = f[:, 1:-1, 1:-1] - coefficient[:, None, None] * middle
+        u = u.clone()
+        u[:, 1:-1, 1:-1] += step * ((_sides(u) - spacing**2 * laplacian) / 4 - middle)
+    return u
 
 
 def _sides(field: Tensor) -> Tensor:
