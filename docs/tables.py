@@ -27,6 +27,7 @@ from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from docs.figures import HERE, NAMES, draw_all, evaluations, network_studies, stale
+from validation import ablations
 from validation.markdown import table
 
 
@@ -241,6 +242,8 @@ def validated(part):
 
 
 def shown(value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return (
             f"{value:.3f}" if 1e-2 <= abs(value) < 10 else f"{value:.1f}" if 10 <= abs(value) < 1e3 else f"{value:.1e}"
@@ -336,6 +339,11 @@ def sweeps():
     return table(("weights; after sweeps:", "instances", "", *studies[0]["sweeps"]), rows)
 
 
+def ablations_by_budget():
+    found = result("ablations")
+    return ablations.by_budget({name: run for name, run in found.items() if not name.startswith(("data", "mse"))})
+
+
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 BLOCKS = {
     "manifest": manifest,
@@ -361,6 +369,9 @@ BLOCKS = {
     "network speed": network_speed,
     "windows": windows,
     "sweeps": sweeps,
+    "ablations": lambda: ablations.at_eight(result("ablations")),
+    "claims": lambda: ablations.claims(result("ablations")),
+    "ablations by budget": ablations_by_budget,
 }
 
 

@@ -1,6 +1,6 @@
 """The ablations: trains every run of configs/ablations.toml, corrects walks at many budgets, and writes the table.
 
-    python -m validation.ablations --out runs/ablations [--seconds 540] [--only only-8,lifted] [--count 128]
+    python -m validation.ablations --out runs/ablations [--seconds 540] [--only only-8,lifted] [--count 100]
 
 Runs that are finished are not trained again, so that the same command goes on where it stopped; --seconds stops it in
 time, and several processes may share a GPU, each with its own --only. Weights and logs are in a folder per run.
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--config", type=Path, default=Path("configs/ablations.toml"))
     parser.add_argument("--only", help="names of runs, with commas")
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--count", type=int, default=128)
+    parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
