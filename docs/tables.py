@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mc2.correction.learned import shipped_correctors
+from mc2.correction.learned import shipped_correctors, shipped_weights
 from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.paper import paper_psnr
 from mc2.evaluation.results import PLACES
@@ -259,10 +259,10 @@ def speed():
     return table(("", "measured", "value"), rows)
 
 
-def logs():
-    """Training logs of the networks that correct estimates, by the names of their weights."""
+def logs(names):
+    """Training logs, by the names of the weights."""
     folder = files("mc2.correction").joinpath("weights")
-    return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in shipped_correctors()}
+    return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in names}
 
 
 def whole(log, key):
@@ -270,19 +270,28 @@ def whole(log, key):
     return log[key] + (whole(log["start"], key) if "start" in log else 0)
 
 
-def trained():
+def trained(names):
     rows = []
-    for name, log in logs().items():
-        best = log["best"]["psnr"]
-        scores = ", ".join(f"{family} {score:.2f}" for family, score in best.items())
-        size, minutes = f"{log['parameters'] / 1e6:.1f} M", f"{whole(log, 'seconds') / 60:.0f}"
-        rows.append((f"`{name}`", size, f"{whole(log, 'instances'):,}", minutes, log["device"], scores))
-    return table(("weights", "parameters", "samples", "minutes", "on", "validation at 8 walks, PSNR in dB"), rows)
+    for name, log in logs(names).items():
+        score = log.get("score", "psnr")
+        before, last = (own[score]["overall"] for own in log["validations"][-2:])
+        rows.append(
+            (
+                f"`{name}`",
+                f"{log['parameters'] / 1e6:.1f} M",
+                f"{whole(log, 'instances'):,}",
+                f"{whole(log, 'seconds') / 60:.1f}",
+                log["device"],
+                ", ".join(f"{family} {value:.2f}" for family, value in log["best"][score].items()),
+                f"{last - before:+.2f} in {log['seconds'] / log['config']['validations']:.0f} s",
+            )
+        )
+    return table(("weights", "parameters", "samples", "minutes", "on", "validation, dB", "at the end"), rows)
 
 
 def networks():
     rows = []
-    names = [name for own in logs() for name in (own, f"{own}-alone")]
+    names = [name for own in shipped_correctors() for name in (own, f"{own}-alone")]
     for name in (own for own in names if (HERE / "results" / f"evaluate_{own}.json").is_file()):
         found = result(f"evaluate_{name}")
         own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
@@ -363,7 +372,8 @@ BLOCKS = {
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
-    "trained": trained,
+    "trained": lambda: trained(shipped_correctors()),
+    "trained baselines": lambda: trained(sorted(set(shipped_weights()) - set(shipped_correctors()))),
     "networks": networks,
     "baselines": baselines,
     "network speed": network_speed,
