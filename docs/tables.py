@@ -27,7 +27,7 @@ from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from docs.figures import HERE, NAMES, draw_all, evaluations, network_studies, stale
-from validation import ablations
+from validation import ablations, operators
 from validation.markdown import table
 
 
@@ -382,6 +382,7 @@ BLOCKS = {
     "ablations": lambda: ablations.at_eight(result("ablations")),
     "claims": lambda: ablations.claims(result("ablations")),
     "ablations by budget": ablations_by_budget,
+    "operators": lambda: operators.residuals(result("operators")),
 }
 
 
