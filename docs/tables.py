@@ -348,6 +348,16 @@ def sweeps():
     return table(("weights; after sweeps:", "instances", "", *studies[0]["sweeps"]), rows)
 
 
+def forms():
+    studies, rows = network_studies(), []
+    for own in studies:
+        for family, scores in own["forms"]["families"].items():
+            cells = (f"{score:.2f}" for score in scores.values())
+            rows.append((f"`{own['weights']}`", family, own["forms"]["count"], *cells))
+    first = next(iter(studies[0]["forms"]["families"].values()))
+    return table(("weights", "family", "instances", *(f"source: {form}" for form in first)), rows)
+
+
 def ablations_by_budget():
     found = result("ablations")
     return ablations.by_budget({name: run for name, run in found.items() if not name.startswith(("data", "mse"))})
@@ -379,6 +389,7 @@ BLOCKS = {
     "network speed": network_speed,
     "windows": windows,
     "sweeps": sweeps,
+    "forms": forms,
     "ablations": lambda: ablations.at_eight(result("ablations")),
     "claims": lambda: ablations.claims(result("ablations")),
     "ablations by budget": ablations_by_budget,

@@ -7,6 +7,8 @@ has the errors of both, which tells whether there are seams.
 budgets: PSNR of the walks and of their correction, at 1 to 1,024 walks per pixel.
 sweeps: PSNR and LPIPS at 8 walks after 0 to 16 sweeps of relaxation, on the validation split, by which their number was
 chosen.
+forms: PSNR at 8 walks of the network alone on problems of the other two equations, brought to the form of Poisson's and
+not, on fresh problems.
 """
 
 import argparse
@@ -14,6 +16,8 @@ import json
 import sys
 from dataclasses import replace
 from functools import cache
+from itertools import count as counting
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +41,8 @@ SIZES = (256, 512)
 BUDGETS = tuple(1 << power for power in range(11))
 RELAXED = (0, 1, 2, 4, 8, 16)
 TRAINED = ("laplace", "poisson", "yukawa")
+OTHERS = ("biharmonic", "helmholtz")
+POISSON = (0.0, 1.0, 0.0)
 SHOWN = 3
 """Problems in the figure."""
 
@@ -141,7 +147,28 @@ def sweeps(learned, count):
     }
 
 
-PARTS = {"windows": windows, "budgets": budgets, "sweeps": sweeps}
+def forms(learned, count):
+    """Mean PSNR by family: the source as it is, none at all, and the form of Poisson's equation."""
+    grid, scores = Grid(SIZES[0]), {}
+    for family in OTHERS:
+        fresh = (instance for index in counting() if (instance := generate("fresh-3", index)).family == family)
+        rows = []
+        for instance in islice(fresh, count):
+            problem, found = instance.problem, standard_walks(instance, 8, 0, grid, "cpu")
+            mask, operator, exact = found.mask, problem.operator(), problem.on_grid(problem.exact, grid)
+            plain, brought = (source_of(problem.source, own, grid, mask) for own in (POISSON, operator))
+            ways = (plain, POISSON), (np.zeros_like(plain), POISSON), (brought, operator)
+            fields = [
+                correct_by_network(learned, found.mean, found.variance, 8, mask, grid, source, operator=own, sweeps=0)
+                for source, own in ways
+            ]
+            rows.append([psnr_of_field(field, exact, mask) for field in fields])
+            print(f"\r{family} {len(rows)}/{count} ", end="", file=sys.stderr)
+        scores[family] = dict(zip(("as it is", "none", "Poisson's"), np.mean(rows, 0).tolist(), strict=True))
+    return {"count": count, "families": scores}
+
+
+PARTS = {"windows": windows, "budgets": budgets, "sweeps": sweeps, "forms": forms}
 
 
 def main():
