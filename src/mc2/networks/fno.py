@@ -71,9 +71,10 @@ class FourierLayer(nn.Module):
     def _by_frequency(self, x: Tensor) -> Tensor:
         """Transforms along y of products with the few waves along x that are kept; a full transform takes longer."""
         h, w, cut = x.shape[1], x.shape[2], self.cut
-        cosines, sines = waves(w, cut + 1, x)
+        along = waves(w, cut + 1, x)
         with torch.autocast(x.device.type, enabled=False):  # sums over many pixels need full precision
-            found = torch.fft.fft(torch.complex(cosines.T @ x, -sines.T @ x), dim=1)  # [n, h, kx, width]
+            cosine, sine = (along.T @ x).chunk(2, 2)
+            found = torch.fft.fft(torch.complex(cosine, -sine), dim=1)  # [n, h, kx, width]
             low = torch.cat([found[:, :cut], found[:, h - cut :]], 1).flatten(1, 2)  # [n, frequencies, width]
             mixed = torch.einsum("nki,kio->nko", low, torch.complex(self.real, self.imaginary)) / w
             mixed = mixed.view(len(x), 2 * cut, cut + 1, -1)
@@ -83,14 +84,14 @@ class FourierLayer(nn.Module):
             share[0] = 1.0
             if 2 * cut == w:
                 share[-1] = 1.0
-            return (share * cosines) @ found.real - (share * sines) @ found.imag
+            return (share.repeat(2) * along) @ torch.cat([found.real, -found.imag], 2)
 
 
-def waves(size: int, count: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """cos and sin of 2πkx/size, for x = 0, 1, … and k below the count: both [size, count]."""
+def waves(size: int, count: int, like: Tensor) -> Tensor:
+    """cos 2πkx/size, and then sin, for x = 0, 1, … and k below the count: [size, 2 · count]."""
     turns = torch.arange(size, device=like.device)[:, None] * torch.arange(count, device=like.device) % size
     angle = 2 * math.pi / size * turns
-    return angle.cos(), angle.sin()
+    return torch.cat([angle.cos(), angle.sin()], 1)
 
 
 def coordinates(x: Tensor) -> Tensor:
