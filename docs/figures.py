@@ -5,63 +5,24 @@ docs/images/figures.json says which results they were drawn from.
 
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
+from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies
 
 from mc2.baselines.method import Case
 from mc2.baselines.registry import make_method
 from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.metrics import score_field
 from mc2.evaluation.paper import paper_psnr
-from mc2.evaluation.results import read_results
 from mc2.evaluation.runner import case_values
 from mc2.geometry import Grid
 from mc2.plotting import panels, save_figure, show_field
 from mc2.zoo import generate
 
-HERE = Path(__file__).parent
-RESULTS, IMAGES = HERE / "results", HERE / "images"
-NAMES = {
-    "wos": "raw walks",
-    "mean": "mean of the field",
-    "gaussian_1": "Gaussian, σ = 1",
-    "gaussian_2": "Gaussian, σ = 2",
-    "median": "median, disk 2",
-    "bilateral": "bilateral",
-    "tv": "total variation",
-    "nlm": "non-local means",
-    "mc2-alone": "SUNet, without relaxation",
-    "mc2": "SUNet",
-    "mc2-unet": "U-Net",
-    "mc2-physics": "lift and projection",
-    "fd": "finite differences, direct",
-    "fd_amg": "finite differences, multigrid",
-    "trefftz": "Trefftz, boundary least squares",
-    "fno": "FNO, source alone",
-    "pino": "PINO, source alone",
-    "fno-fair": "FNO, whole problem",
-    "diffusion-pde": "DiffusionPDE",
-    "cocogen": "CoCoGen",
-    "diffusion-pde-prior": "DiffusionPDE, no walks",
-    "cocogen-prior": "CoCoGen, no walks",
-}
-"""Methods in the order of the tables; those without a results file are left out."""
+IMAGES = HERE / "images"
 SHOWN = ("wos", "nlm", "mc2", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
-
-
-def evaluations():
-    """The results files of all methods, in order."""
-    files = {name: RESULTS / f"evaluate_{name}.json" for name in NAMES}
-    return {name: read_results(file) for name, file in files.items() if file.is_file()}
-
-
-def network_studies():
-    """What `python -m validation.networks` found, by weights."""
-    files = sorted(RESULTS.glob("networks_mc2*.json"), key=lambda file: file.stem)
-    return [json.loads(file.read_text("utf-8")) for file in files]
 
 
 def sources():

@@ -34,14 +34,13 @@ from mc2.training.config import Config
 from mc2.training.data import held_batches
 from mc2.training.objective import psnr
 from mc2.training.task import by_family
-from mc2.zoo import FAMILIES, generate
+from mc2.zoo import FAMILIES, TRAINING, generate
 from mc2.zoo.scores import psnr as psnr_of_field
 
 SIZES = (256, 512)
 BUDGETS = tuple(1 << power for power in range(11))
 RELAXED = (0, 1, 2, 4, 8, 16)
-TRAINED = ("laplace", "poisson", "yukawa")
-OTHERS = ("biharmonic", "helmholtz")
+OTHERS = tuple(family for family in FAMILIES if family not in TRAINING)
 POISSON = (0.0, 1.0, 0.0)
 SHOWN = 3
 """Problems in the figure."""
@@ -63,7 +62,7 @@ def windows(learned, count, figure=None):
     while len(rows) < count:
         instance = generate("test", index)
         index += 1
-        if instance.family not in TRAINED:
+        if instance.family not in TRAINING:
             continue
         made = [corrected(learned, instance, size) for size in SIZES]
         rows.append([psnr_of_field(values, exact, mask) for _, mask, exact, values in made])
