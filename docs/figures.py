@@ -7,7 +7,8 @@ import hashlib
 import json
 
 import numpy as np
-from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies
+from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies, result
+from validation import diffusion
 
 from mc2.baselines.method import Case
 from mc2.baselines.registry import make_method
@@ -28,6 +29,7 @@ PANEL = (0, 1, 2, 3, 4)
 def sources():
     """What the figures depend on: digests of the results and of the curve."""
     files = sorted(RESULTS.glob("evaluate_*.json")) + sorted(RESULTS.glob("networks_mc2*.json"))
+    files.append(RESULTS / "diffusion.json")
     digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     curve = json.dumps(shipped_curve(), sort_keys=True).encode()
     return digests | {"wos_curve.json": hashlib.sha256(curve).hexdigest()}
@@ -138,5 +140,6 @@ def draw_all():
     save_figure(draw_budgets(found), IMAGES / "budgets.png")
     save_figure(draw_times(found), IMAGES / "times.png")
     save_figure(draw_scaling(), IMAGES / "scaling.png")
+    save_figure(diffusion.draw(result("diffusion")), IMAGES / "diffusion.png")
     save_figure(draw_panel(), IMAGES / "panel.png", dpi=75)
     (IMAGES / "figures.json").write_text(json.dumps(used, indent=1) + "\n", "utf-8")

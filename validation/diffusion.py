@@ -1,10 +1,11 @@
 """DiffusionPDE and CoCoGen: error against steps, and what their guidance does.
 
-    python -m validation.diffusion --out runs/diffusion [--folder runs/edm] [--count 4] [--steps 5,10,20,40,80]
+    python -m validation.diffusion --out runs/diffusion [--folder runs/edm] [--count 3] [--steps 5,10,20,40,80]
 
 Over the first validation instances of each family at 8 walks per pixel: the PSNR at every number of steps, and the
-misfit of the observations and the equation's residual with and without each kind of guidance. Writes diffusion.json and
-diffusion.png; --folder has edm-FAMILY.safetensors, in place of the shipped weights.
+misfit of the observations and the equation's residual with and without each kind of guidance, which is measured at the
+last but one number of steps. Writes diffusion.json and diffusion.png; --folder has edm-FAMILY.safetensors, in place of
+the shipped weights.
 """
 
 import argparse
@@ -76,54 +77,60 @@ def study(name, instances, walks, grid, **parameters):
     return {key: float(np.median([row[key] for row in rows])) for key in rows[0]}
 
 
-def run(folder, instances, steps, walks, grid):
+def run(folder, instances, steps, walks, grid, methods=tuple(GUIDANCE)):
     """All that is measured, as plain data."""
-    found = {}
-    for name, kinds in GUIDANCE.items():
-        found[name] = {
+    guided = steps[max(len(steps) - 2, 0)]
+    found = {"count": len(instances), "walks": walks, "grid": grid.nx, "guided_steps": guided, "methods": {}}
+    for name in methods:
+        found["methods"][name] = {
             "steps": {n: study(name, instances, walks, grid, folder=folder, steps=n) for n in steps},
             "guidance": {
-                kind: study(
-                    name, instances, walks, grid, folder=folder, steps=steps[max(len(steps) - 2, 0)], **parameters
-                )
-                for kind, parameters in kinds.items()
+                kind: study(name, instances, walks, grid, folder=folder, steps=guided, **parameters)
+                for kind, parameters in GUIDANCE[name].items()
             },
         }
     return found
 
 
 def draw(found):
-    figure, axes = panels(3, "guided diffusion models", size=(4.2, 3.6))
-    for name, own in found.items():
-        axes[0].semilogx(
-            [int(n) for n in own["steps"]], [row["psnr"] for row in own["steps"].values()], "o-", label=name
-        )
+    figure, axes = panels(3, f"guided diffusion models, medians of {found['count']} instances", size=(4.4, 3.6))
+    for number, (name, own) in enumerate(found["methods"].items()):
+        steps = [int(n) for n in own["steps"]]
+        axes[0].semilogx(steps, [row["psnr"] for row in own["steps"].values()], "o-", label=name)
+        axes[0].set_xticks(steps, map(str, steps))
+        places = np.arange(len(own["guidance"]))
         for ax, key in zip(axes[1:], ("misfit", "residual"), strict=True):
-            ax.semilogy(list(own["guidance"]), [row[key] for row in own["guidance"].values()], "o", label=name)
+            heights = [row[key] for row in own["guidance"].values()]
+            bars = ax.bar(places + 0.4 * number, heights, 0.38)
+            ax.bar_label(bars, fmt="%.3g", fontsize=8)
+            ax.set_xticks(places + 0.2, own["guidance"])
+    axes[0].minorticks_off()
     axes[0].set(xlabel="steps", ylabel="PSNR / dB", title="error against steps")
-    axes[1].set(xlabel="guidance by", title="misfit of the observations")
-    axes[2].set(xlabel="guidance by", title="residual of the equation")
-    for ax in axes:
-        ax.legend(fontsize=8)
+    axes[0].legend(fontsize=8)
+    for ax, title in zip(axes[1:], ("misfit of the observations", "residual of the equation"), strict=True):
+        ax.set(xlabel=f"guidance by, {found['guided_steps']} steps", title=title)
+        ax.margins(y=0.1)
+    axes[2].set_yscale("log")
     return figure
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--methods", default=",".join(GUIDANCE))
     parser.add_argument("--folder", default="")
-    parser.add_argument("--count", type=int, default=4, help="instances of each family")
+    parser.add_argument("--count", type=int, default=3, help="instances of each family")
     parser.add_argument("--steps", default=",".join(map(str, STEPS)))
     parser.add_argument("--walks", type=int, default=8)
     parser.add_argument("--grid", type=int, default=256)
     given = parser.parse_args()
     instances = [generate("validation", index) for index in range(given.count * len(TRAINING))]
     steps = sorted(map(int, given.steps.split(",")))
-    found = run(given.folder, instances, steps, given.walks, Grid(given.grid))
+    found = run(given.folder, instances, steps, given.walks, Grid(given.grid), given.methods.split(","))
     given.out.mkdir(parents=True, exist_ok=True)
     write_json(given.out / "diffusion.json", found)
     save_figure(draw(found), given.out / "diffusion.png")
-    for name, own in found.items():
+    for name, own in found["methods"].items():
         for part in ("steps", "guidance"):
             for key, row in own[part].items():
                 cells = f"{row['psnr']:.2f} dB, misfit {row['misfit']:.3g}, residual {row['residual']:.3g}"

@@ -1,6 +1,6 @@
 """FNO and PINO on the same instances: PSNR and the residual of the equation, by family.
 
-    python -m validation.operators [--methods fno,pino] [--count 60] [--out operators.json]
+    python -m validation.operators [--methods fno,pino,fno-fair] [--count 60] [--out operators.json]
 
 Methods may also be paths of .safetensors files. Medians over the first validation instances; residuals are root mean
 squares, in units of the source's and 100 times the solution's spread.
@@ -45,7 +45,7 @@ def residuals(found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", default="fno,pino")
+    parser.add_argument("--methods", default="fno,pino,fno-fair")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--grid", type=int, default=256)
     parser.add_argument("--out", type=Path)

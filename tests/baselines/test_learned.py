@@ -157,7 +157,7 @@ def test_the_study_of_guidance(models):
     from validation.diffusion import draw, run
 
     found = run(models, [generate("validation", 1)], [4, 16, 20], 8, GRID)
-    for own in found.values():
+    for own in found["methods"].values():
         assert list(own["steps"]) == [4, 16, 20]
         assert own["guidance"]["observations"]["misfit"] < 0.5 * own["guidance"]["none"]["misfit"]
         assert own["guidance"]["both"]["residual"] < 0.5 * own["guidance"]["observations"]["residual"]
