@@ -13,6 +13,7 @@ import pytest
 from matplotlib.image import imsave
 
 from mc2 import InputError
+from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.leaderboard import Entry, read_entries
 from mc2.evaluation.leaderboard.page import build_page, write_page
 from mc2.evaluation.metrics import METRICS
@@ -143,6 +144,17 @@ def test_figures_are_part_of_the_page(tmp_path):
         build_page(some(), tmp_path / "nothing")
 
 
+def test_raw_walks_of_every_budget_are_on_the_page():
+    page = build_page([])
+    rows = dict(re.findall(r'<th scope="row">([\d,]+)</th>(.*?)</tr>', page))
+    curve = shipped_curve()
+    assert list(rows) == [f"{budget:,}" for budget in curve["budgets"]]
+    for number, cells in enumerate(rows.values()):
+        scores = [curve["families"][family]["psnr"]["mean"][number] for family in FAMILIES]
+        found = [float(cell) for cell in re.findall(r"<td>(.*?)</td>", cells)]
+        assert found == pytest.approx([*scores, np.mean(scores)], abs=0.006)
+
+
 def test_a_page_without_entries():
     assert "There are no entries" in build_page([])
 
@@ -241,7 +253,7 @@ def test_metrics(opened):
     shown = column(opened, "poisson")
     for toggle in find(opened, ".toggle"):
         toggle.click()
-    rows = find(opened, ".scores:first-of-type tbody tr:nth-child(5) td:nth-child(3)")
+    rows = find(opened, ".entry .scores:first-of-type tbody tr:nth-child(5) td:nth-child(3)")
     assert shown == [row.text for row in rows]  # Python and the script write numbers alike
 
 

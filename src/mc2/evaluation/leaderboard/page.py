@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from mc2.errors import InputError
+from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.leaderboard.entries import Entry
 from mc2.evaluation.leaderboard.schema import PARTS, SETTINGS, Scores
 from mc2.evaluation.metrics import HIGHER_IS_BETTER, METRICS
@@ -65,6 +66,7 @@ def build_page(entries: Iterable[Entry], figures: str | Path | None = None) -> s
         "columns": "".join(_heading(*column) for column in COLUMNS),
         "entries": "\n".join(_entry(entry, place) for place, entry in enumerate(ordered, 1)),
         "none": "hidden" if ordered else "",
+        "walks": _raw_walks(),
         "figures": _figures(figures),
         "version": escape(VERSION),
         "summary": _summary(ordered),
@@ -200,16 +202,31 @@ def _tables(entry: Entry) -> str:
 
 def _table(scores: Scores) -> str:
     """All metrics of all families."""
+    rows = [(NAMES[metric], [_format(scores[part][metric], metric) for part in PARTS]) for metric in METRICS]
+    return _by_part("All metrics", "", rows)
+
+
+def _raw_walks() -> str:
+    """What raw walks get at every budget, in dB: a scale for all others."""
+    curve = shipped_curve()
+    scores = [curve["overall"] if part == "overall" else curve["families"][part] for part in PARTS]
+    means = [own["psnr"]["mean"] for own in scores]
+    rows = [
+        (f"{budget:,}", [f"{mean[number]:.2f}" for mean in means]) for number, budget in enumerate(curve["budgets"])
+    ]
+    return _by_part("Raw walks", "Walks", rows)
+
+
+def _by_part(label: str, corner: str, rows: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """A table with a column for every family and for all."""
     head = "".join(f'<th scope="col">{part.capitalize()}</th>' for part in PARTS)
-    rows = "".join(
-        f'<tr><th scope="row">{NAMES[metric]}</th>'
-        + "".join(f"<td>{_format(scores[part][metric], metric)}</td>" for part in PARTS)
-        + "</tr>"
-        for metric in METRICS
+    body = "".join(
+        f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        for name, cells in rows
     )
     return (
-        '<div class="scores" role="region" aria-label="All metrics" tabindex="0">'
-        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="scores" role="region" aria-label="{label}" tabindex="0">'
+        f"<table><thead><tr><th>{corner}</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
