@@ -12,6 +12,8 @@ from mc2.evaluation.paper import paper_psnr
 from mc2.evaluation.results import PLACES
 
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
+APPENDIX = {"fno": "", "fno-fair": "fno"}
+"""Names in the paper's appendix, where they are others: its FNO there has f, g and Ω, as its discussion says."""
 
 
 def logs(names):
@@ -66,12 +68,15 @@ def baselines():
         if (RESULTS / f"evaluate_{name}.json").is_file():
             found = result(f"evaluate_{name}")
             own = [found["families"].get(place) for place in PLACES[:-1]] + [found["overall"]]
-            rows.append((f"`{name}`", "ours", *(score(part and part["psnr"]["mean"]) for part in own)))
-        for text, appendix in (("paper, main text", False), ("paper, appendix", True)):
-            cells = [paper_psnr(name, 8, place, appendix=appendix) for place in PLACES]
+            cells = (score(part and part["psnr"]["mean"]) for part in own)
+            seconds = sum(found["overall"][key]["mean"] for key in ("seconds", "walking_seconds"))
+            rows.append((f"`{name}`", f"ours, {len(found['instances'])} instances", *cells, f"{seconds:.2g}"))
+        papers = (("paper, main text", name, False), ("paper, appendix", APPENDIX.get(name, name), True))
+        for text, method, appendix in papers:
+            cells = [paper_psnr(method, 8, place, appendix=appendix) for place in PLACES]
             if any(cells):
-                rows.append((f"`{name}`", text, *map(score, cells)))
-    return table(("PSNR, dB", "", *PLACES), rows)
+                rows.append((f"`{name}`", text, *map(score, cells), ""))
+    return table(("PSNR, dB", "", *PLACES, "seconds per field"), rows)
 
 
 def network_speed():

@@ -126,6 +126,11 @@ def walked(found):
     return own, own + found["overall"]["walking_seconds"]["mean"]
 
 
+def label(name, found):
+    """A method's name, with a dagger if it cannot play everywhere."""
+    return NAMES[name] + (" †" if found.get("absent") else "")
+
+
 def results():
     rows = []
     for name, found in evaluations().items():
@@ -139,7 +144,7 @@ def results():
             cells.append(f"{psnr['mean']:.2f} ± {psnr['std']:.1f}" + ("" if paper is None else f" ({paper:.2f})"))
         equal = found["equivalent_budget"]["overall"]
         seconds = " / ".join(f"{value:.2g}" for value in walked(found))
-        rows.append((NAMES[name], *cells, "–" if equal is None else f"{equal:,.0f}", seconds))
+        rows.append((label(name, found), *cells, "–" if equal is None else f"{equal:,.0f}", seconds))
     return table(("PSNR, dB", *PLACES, "equals", "seconds"), rows)
 
 
@@ -148,7 +153,7 @@ def metrics():
     for name, found in evaluations().items():
         own = found["overall"]
         cells = (f"{own['psnr']['mean']:.2f}", f"{own['snr']['mean']:.2f}", f"{own['mse']['mean']:.2e}")
-        rows.append((NAMES[name], *cells, f"{own['lpips']['mean']:.4f}", f"{own['relative_l2']['median']:.3g}"))
+        rows.append((label(name, found), *cells, f"{own['lpips']['mean']:.4f}", f"{own['relative_l2']['median']:.3g}"))
     return table(("overall", "PSNR, dB", "SNR, dB", "MSE", "LPIPS", "relative L2, median"), rows)
 
 
@@ -156,7 +161,7 @@ def by_tier():
     found = evaluations()
     counts = {tier: row["count"] for tier, row in found["wos"]["tiers"].items()}
     rows = [
-        (NAMES[name], *(f"{own['tiers'][t]['psnr']['mean']:.2f}" if t in own["tiers"] else "–" for t in counts))
+        (label(name, own), *(f"{own['tiers'][t]['psnr']['mean']:.2f}" if t in own["tiers"] else "–" for t in counts))
         for name, own in found.items()
     ]
     return table(("PSNR by difficulty, dB", *(f"{tier} ({count})" for tier, count in counts.items())), rows)
