@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mc2.baselines.samplers import Observation, Residual
     from mc2.networks.preconditioning import Denoiser
 
+EQUATION = ("family", "parameter", "grid", "mask", "source")
+"""What a sampler is told of a problem: all but the boundary data."""
 EXACT = 1e-4
 """Variance of what is known exactly, for fields with a spread of 1/2: samplers need some."""
 TYPICAL = {"laplace": 5.8, "poisson": 0.29, "yukawa": 0.23}
@@ -186,7 +188,7 @@ class DiffusionPDE(DiffusionPDESampler):
 
     base = "diffusion-pde"
     setting = "correction"
-    reads = ("family", "parameter", "grid", "mask", "source", "estimate", "variance", "walks")
+    reads = (*EQUATION, "estimate", "variance", "walks")
 
 
 @final
@@ -195,7 +197,7 @@ class CoCoGen(CoCoGenSampler):
 
     base = "cocogen"
     setting = "correction"
-    reads = ("family", "parameter", "grid", "mask", "source", "estimate", "variance", "walks")
+    reads = (*EQUATION, "estimate", "variance", "walks")
 
 
 @final
@@ -205,7 +207,7 @@ class DiffusionPDEPrior(DiffusionPDESampler):
     base = "diffusion-pde-prior"
     observed = False
     setting = "dense"
-    reads = ("family", "parameter", "grid", "mask", "source")
+    reads = EQUATION
 
 
 @final
@@ -215,7 +217,7 @@ class CoCoGenPrior(CoCoGenSampler):
     base = "cocogen-prior"
     observed = False
     setting = "dense"
-    reads = ("family", "parameter", "grid", "mask", "source")
+    reads = EQUATION
 
 
 def _moments(mean: "Tensor", variance: "Tensor", mask: "Tensor") -> tuple["Tensor", "Tensor"]:
