@@ -80,7 +80,7 @@ def study(name, instances, walks, grid, **parameters):
 def run(folder, instances, steps, walks, grid, methods=tuple(GUIDANCE)):
     """All that is measured, as plain data."""
     guided = steps[max(len(steps) - 2, 0)]
-    found = {"count": len(instances), "walks": walks, "grid": grid.nx, "guided_steps": guided, "methods": {}}
+    found = {"count": len(instances), "walks": walks, "grid": grid.size, "guided_steps": guided, "methods": {}}
     for name in methods:
         found["methods"][name] = {
             "steps": {n: study(name, instances, walks, grid, folder=folder, steps=n) for n in steps},
