@@ -1,6 +1,10 @@
-"""Only for machines whose numba-cuda looks for a function that their NumPy has dropped."""
+"""What some machines need before any test runs."""
+
+import signal
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):
+if not hasattr(np, "row_stack"):  # some releases of numba-cuda look for a function that NumPy has dropped
     np.row_stack = np.vstack  # noqa: NPY201
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells let their background jobs ignore Ctrl-C, and its tests
+    signal.signal(signal.SIGINT, signal.default_int_handler)

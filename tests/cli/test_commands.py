@@ -1,8 +1,10 @@
 """The command line as a user meets it: output, exit codes, one-line errors, whole files."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,19 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "keyhole.toml"
 def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mc2.cli.main", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def interrupt(arguments: list[str], folder: Path) -> tuple[int, str]:
+    """Run a command for four seconds, then press Ctrl-C: the exit code, and what was said."""
+    command = [sys.executable, "-m", "mc2.cli.main", *arguments]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            time.sleep(4)
+            running.send_signal(signal.SIGINT)
+            _, errors = running.communicate(timeout=30)
+        finally:
+            running.kill()
+    return running.returncode, errors
 
 
 def test_info_json():

@@ -1,17 +1,13 @@
 """`mc2 solve` as a user meets it."""
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from tests.cli.test_commands import EXAMPLE, mc2
+from tests.cli.test_commands import EXAMPLE, interrupt, mc2
 
 JUMPS = "family = 'laplace'\nboundary = 'where(sin(30*x) > 0, 1, 0)'\ngrid = 12\n[domain]\nshape = 'disk'\n"
 HELMHOLTZ = "family = 'helmholtz'\nexact = 'sin(3*x)*cos(4*y)'\nk = {k}\ngrid = 24\n[domain]\nshape = 'disk'\n"
@@ -121,14 +117,8 @@ def test_bad_options_are_one_line(tmp_path, arguments, message):
 
 
 def test_interruption_leaves_nothing_behind(tmp_path):
-    command = [sys.executable, "-m", "mc2.cli.main", "solve", str(EXAMPLE), "--corrector", "none"]
-    command += ["--walks", "2000000", "--out", "s.npz"]
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
-    running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert errors == "interrupted: nothing was written\n"
+    arguments = ["solve", str(EXAMPLE), "--corrector", "none", "--walks", "2000000", "--out", "s.npz"]
+    assert interrupt(arguments, tmp_path) == (130, "interrupted: nothing was written\n")
     assert list(Path(tmp_path).iterdir()) == []
 
 

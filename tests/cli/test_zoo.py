@@ -1,10 +1,6 @@
 """The studies of `mc2 zoo` as a user meets them."""
 
 import json
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 from matplotlib.image import imread
@@ -15,7 +11,7 @@ from mc2.cli.main import app
 from mc2.errors import InputError
 from mc2.zoo import generate, read_records
 from mc2.zoo import manifest as manifests
-from tests.cli.test_commands import mc2
+from tests.cli.test_commands import interrupt, mc2
 
 SMALL = ("--grid", 12, "--device", "cpu")
 
@@ -177,13 +173,8 @@ def test_bad_input_is_one_line():
 
 
 def test_interruption(tmp_path):
-    command = [sys.executable, "-m", "mc2.cli.main", "zoo", "convergence", "--cases", "3000", "--plot", "a.png"]
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
-    running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert errors == "interrupted: nothing was written\n"
+    arguments = ["zoo", "convergence", "--cases", "3000", "--plot", "a.png"]
+    assert interrupt(arguments, tmp_path) == (130, "interrupted: nothing was written\n")
     assert list(tmp_path.iterdir()) == []
 
 
