@@ -7,7 +7,7 @@ import hashlib
 import json
 
 import numpy as np
-from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies, result
+from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies, result, walked
 from validation import diffusion
 
 from mc2.baselines.method import Case
@@ -73,11 +73,10 @@ def draw_times(found):
     figure, [ax] = panels(1, size=(9.4, 4.4))
     whole = {name: own for name, own in found.items() if not own.get("absent")}
     for number, (name, own) in enumerate(whole.items()):
-        seconds = own["overall"]["seconds"]["mean"] + own["overall"]["walking_seconds"]["mean"]
         marker = {"correction": "o", "dense": "s"}[own["setting"]]
         psnr, colour = own["overall"]["psnr"]["mean"], f"C{number % 10}"
         face = colour if number < 10 else "white"
-        ax.semilogx(seconds, psnr, marker, color=colour, markerfacecolor=face, markersize=8, label=NAMES[name])
+        ax.semilogx(walked(own)[1], psnr, marker, color=colour, markerfacecolor=face, markersize=8, label=NAMES[name])
     cores = found["wos"]["hardware"]["cores"]
     ax.set(xlabel=f"seconds per field, walks included ({cores} CPU cores)", ylabel="PSNR / dB, mean over five families")
     ax.set_title("accuracy against time: ● corrections of 8 walks, ■ solvers of the whole problem")

@@ -25,7 +25,7 @@ from mc2.zoo.manifest import shipped_manifest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from docs import network_tables
 from docs.figures import draw_all, stale
-from docs.measured import HERE, NAMES, evaluations, result, shown
+from docs.measured import HERE, NAMES, evaluations, result, shown, walked
 from validation.markdown import table
 
 
@@ -118,12 +118,6 @@ def convergence():
     header = ("slope", "cases", "median", "min", "max", "% in [−1.05, −0.95]")
     runs = f"Errors are means over {found['repeats']} independent runs of nested budgets. "
     return table(header, rows) + "\n\n" + runs + conditions(found)
-
-
-def walked(found):
-    """Mean of the method's seconds, and with its walks."""
-    own = found["overall"]["seconds"]["mean"]
-    return own, own + found["overall"]["walking_seconds"]["mean"]
 
 
 def label(name, found):

@@ -214,7 +214,9 @@ def _raw_walks() -> str:
     rows = [
         (f"{budget:,}", [f"{mean[number]:.2f}" for mean in means]) for number, budget in enumerate(curve["budgets"])
     ]
-    return _by_part("Raw walks", "Walks", rows)
+    over = f"over the first {curve['count']} instances"
+    text = f"<p>PSNR in dB of so many walks per pixel, {over}: what a score is worth.</p>\n"
+    return text + _by_part("Raw walks", "Walks", rows)
 
 
 def _by_part(label: str, corner: str, rows: Iterable[tuple[str, Iterable[str]]]) -> str:
