@@ -20,6 +20,8 @@ from mc2.walks.tasks import Progress, Task, run_tasks
 
 MAX_WALKS = 1 << 31
 DEVICES = ("auto", "cpu", "cuda")
+NO_ENDS = np.empty((4, 0), np.float32), np.empty((4, 0), np.float32)
+"""For walks whose ends and source samples nobody asks for."""
 _prepared: set[tuple[str, bool, str]] = set()
 
 
@@ -238,7 +240,7 @@ def run_cpu(
         counts = np.zeros(3, np.int64)
         walk_task(
             tables, rules, key, registers.copy(), place.x[part], place.y[part], place.keys[part],
-            task.first_walk, task.marks, sums, counts, np.empty((4, 0), np.float32),
+            task.first_walk, task.marks, sums, counts, *NO_ENDS,
         )  # fmt: skip
         return counts
 

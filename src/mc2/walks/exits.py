@@ -1,7 +1,9 @@
-"""Where walks leave the domain: all that the homogeneous equation needs to know of them.
+"""Where walks leave the domain, and where they meet the source: all that data in full precision need to know of them.
 
-Without a source, a walk is worth weight × g − share × h at the boundary point where it ends. With the points at hand, g
-and h can be anything that is known on the boundary, in full precision, such as what a fit has left over.
+A walk's score is weight × g − share × h at the boundary point where it ends, plus sum × f at one point that it has
+sampled the source at. With the points at hand, g, h and f can be anything that is known there, in full precision, such
+as what a fit has left over. (One sample of a walk is chosen with a chance in proportion to its weight, so that its
+expectation is the sum over all of them.)
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from mc2.geometry.projection import foot
 from mc2.problems import Problem
-from mc2.walks.engine import Options, Place, cores, rule_values
+from mc2.walks.engine import NO_ENDS, Options, Place, cores, rule_values
 from mc2.walks.plan import make_plan
 from mc2.walks.tasks import Progress, Task, run_tasks
 
@@ -19,9 +21,30 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Where walks sample the source.
+
+    x, y: points inside the domain [point, walk].
+    weight: what f there is multiplied by in an estimate of u.
+    laplacian_weight: the same in an estimate of Δu, for the biharmonic equation.
+    """
+
+    x: Array
+    y: Array
+    weight: Array
+    laplacian_weight: Array
+
+
+@dataclass(frozen=True)
 class Exits:
-    """x, y: boundary points [point, walk]. weight, share: what g and −h there are multiplied by (1 and 0, but for
-    Yukawa, Helmholtz and biharmonic problems). steps: taken in all. truncated: walks that ran out of steps."""
+    """Where walks end.
+
+    x, y: boundary points [point, walk].
+    weight, share: what g and −h there are multiplied by (1 and 0, but for Yukawa, Helmholtz, biharmonic problems).
+    steps: taken in all.
+    truncated: walks that ran out of steps.
+    samples: where they sample the source, if that was asked for.
+    """
 
     x: Array
     y: Array
@@ -29,12 +52,23 @@ class Exits:
     share: Array
     steps: int
     truncated: int
+    samples: Samples | None = None
 
 
 def find_exits(
-    problem: Problem, points: Array, walks: int, options: Options, instance: int = 0, progress: Progress | None = None
+    problem: Problem,
+    points: Array,
+    walks: int,
+    options: Options,
+    instance: int = 0,
+    progress: Progress | None = None,
+    *,
+    sampled: bool = False,
 ) -> Exits:
-    """Walk from points [count, 2], which must lie inside the domain, and return where the walks end. CPU only."""
+    """Walk from points [count, 2], which must lie inside the domain, and return where the walks end. CPU only.
+
+    sampled: also where they sample the source; the problem must have one.
+    """
     from mc2.compute.compile import LANES
     from mc2.problems.kernels import SCRATCH
     from mc2.walks.kernels import walk_task
@@ -48,15 +82,19 @@ def find_exits(
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
     rules, key = Rules(*rule_values(plan, options)), make_key(options.seed, instance)
     found = np.empty((4, place.x.size, walks), np.float32)
+    met = np.empty((4, place.x.size, walks if sampled else 0), np.float32)
 
     def work(task: Task, sums: Array) -> NDArray[np.int64]:
         part, count = slice(task.start, task.stop), int(task.marks[-1])
         own, counts = np.empty((4, (task.stop - task.start) * count), np.float32), np.zeros(3, np.int64)
+        samples = np.zeros_like(own) if sampled else NO_ENDS[1]
         walk_task(
             tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), place.x[part], place.y[part],
-            place.keys[part], task.first_walk, task.marks, sums, counts, own,
+            place.keys[part], task.first_walk, task.marks, sums, counts, own, samples,
         )  # fmt: skip
         found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
+        if sampled:
+            met[:, part, task.first_walk : task.first_walk + count] = samples.reshape(4, -1, count)
         return counts
 
     _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress)
@@ -66,4 +104,11 @@ def find_exits(
     if off.size:  # at corners, and where the distance is only a bound
         on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
     on = on.reshape(x.shape)
-    return Exits(on.real, on.imag, weight, share, int(counts[0]), int(counts[1]))
+    samples = _samples(problem, met.astype(float)) if sampled else None
+    return Exits(on.real, on.imag, weight, share, int(counts[0]), int(counts[1]), samples)
+
+
+def _samples(problem: Problem, met: Array) -> Samples:
+    """With the signs of the Green's functions: −G for Δ, and +G for Δ²."""
+    x, y, total, base = met
+    return Samples(x, y, total if problem.operator()[2] else -total, -total * base)

@@ -26,6 +26,7 @@ from mc2.walks.lane_kernels import (
     draw_lanes,
     draw_turns,
     measure_lanes,
+    pick_lanes,
     score_lanes,
     step_lanes,
 )
@@ -68,13 +69,16 @@ def walk_task(
     sums: Any,
     counts: Any,
     exits: Any,
+    samples: Any,
 ) -> None:
     """Walk from every point, marks[-1] times, beginning with walk number first_walk.
 
     registers: float32 rows of lanes, as many as the largest program needs. pixels: the number that keys each point.
     marks: increasing numbers of walks. sums[point, mark]: sum and sum of squares over that many walks.
     counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name. exits: float32 [4, walk] for where every walk
-    ended, x and y, with its weight and its share; or without columns.
+    ended, x and y, with its weight and its share; or without columns. samples: float32 [4, walk] for one source sample
+    of every walk, x and y, the sum of the weights of all its samples, and R²/4 over this one's weight; or without
+    columns. They are for problems whose source the tables do not have.
     """
     walks = marks[-1]
     total = x0.size * walks
@@ -90,6 +94,9 @@ def walk_task(
     item = np.full(LANES, -1, np.int64)
     done_item = np.empty(2 * LANES, np.int64)
     ending = np.empty(LANES + 1, np.int64)
+    picking = samples.shape[1] > 0
+    picked = np.zeros((3, LANES), f32)
+    done_picked = np.zeros((3, 2 * LANES), f32)
     pixel, walk, step = np.zeros(LANES, u32), np.zeros(LANES, u32), np.full(LANES, rules.max_steps, u32)
     x, y, radius = state[X], state[Y], state[RADIUS]
     for begin in range(0, x0.size, LANES):
@@ -111,6 +118,9 @@ def walk_task(
             if item[i] >= 0:
                 for row in range(RADIUS):
                     done[row, waiting] = state[row, i]
+                if picking:
+                    for row in range(3):
+                        done_picked[row, waiting] = picked[row, i]
                 done_item[waiting] = item[i]
                 waiting += 1
                 active -= 1
@@ -139,19 +149,27 @@ def walk_task(
                     end = exits[:, done_item[i]]
                     end[0], end[1] = registers[0, i], registers[1, i]
                     end[2], end[3] = done[WEIGHT, i], done[SHARE, i]
+            if picking:
+                for i in range(min(LANES, waiting)):
+                    sample = samples[:, done_item[i]]
+                    sample[0], sample[1] = done_picked[0, i], done_picked[1, i]
+                    sample[2], sample[3] = done[SUM, i], done_picked[2, i]
             for i in range(LANES, waiting):
                 done[:, i - LANES] = done[:, i]
+                done_picked[:, i - LANES] = done_picked[:, i]
                 done_item[i - LANES] = done_item[i]
             waiting = max(0, waiting - LANES)
         if active == 0:
             break
-        if has_source:
+        if has_source or picking:
             draw_lanes(numbers, pixel, walk, step, key)
         else:
             draw_turns(numbers, pixel, walk, step, key)
         if rules.stratify:
             for i in range(LANES):
                 numbers[TURN, i] = first[i] if step[i] == 0 else numbers[TURN, i]
+        if picking:
+            pick_lanes(rules, state, numbers, pixel, walk, step, key, registers, weight, picked)
         step_lanes(tables, rules, state, numbers, step, registers, weight)
         measure_lanes(tables, rules, x, y, distances, radius)
     for index in range(total):

@@ -11,7 +11,7 @@ from mc2.compute.compile import LANES, inlined, scalar, switch
 from mc2.geometry.kernels import distance_lanes
 from mc2.problems.kernels import run_lanes
 from mc2.walks import green_kernels as green
-from mc2.walks.random_kernels import draw
+from mc2.walks.random_kernels import draw, draw_choice
 
 LAPLACE, POISSON, YUKAWA, BIHARMONIC, HELMHOLTZ = range(5)
 GREEN, UNIFORM = range(2)
@@ -121,6 +121,26 @@ sample_sources = switch(
 @scalar
 def source_index(family: Any, sampling: Any) -> Any:
     return 2 * (family - POISSON) + sampling
+
+
+@inlined
+def pick_lanes(
+    rules: Any, state: Any, numbers: Any, pixel: Any, walk: Any, step: Any, key: Any, registers: Any, weight: Any,
+    picked: Any,
+) -> None:
+    """Keep one source sample of every walk: each with a chance in proportion to its weight (a weighted reservoir).
+
+    state[SUM] receives the sum of the weights' sizes; picked, of the chosen sample: x, y, and R²/4 over its weight.
+    """
+    sample_sources(source_index(rules.family, GREEN), state, numbers, rules.parameter, registers, weight)
+    for i in range(LANES):
+        size = abs(weight[i])
+        state[SUM, i] += size
+        taken = draw_choice(pixel[i], walk[i], step[i], key[0], key[1], key[2], key[3]) * state[SUM, i] < size
+        base = f32(0.25) * state[RADIUS, i] * state[RADIUS, i] / max(size, f32(1e-30))
+        picked[0, i] = registers[0, i] if taken else picked[0, i]
+        picked[1, i] = registers[1, i] if taken else picked[1, i]
+        picked[2, i] = base if taken else picked[2, i]
 
 
 @inlined

@@ -63,6 +63,13 @@ def draw(pixel: Any, walk: Any, step: Any, key0: Any, key1: Any, key2: Any, key3
 
 
 @scalar
+def draw_choice(pixel: Any, walk: Any, step: Any, key0: Any, key1: Any, key2: Any, key3: Any) -> Any:
+    """A fifth number for the same step, independent of the four."""
+    a, _, _, _ = hash4(u32(pixel + key0), u32(walk + key1), u32(step + key2), u32(key3 + u32(2)))
+    return uniform(a)
+
+
+@scalar
 def first_turn(pixel: Any, walk: Any, key0: Any, key1: Any, key2: Any, key3: Any) -> Any:
     """Stratified first directions: the van der Corput sequence in the walk, shifted at random for every pixel.
 
