@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.correction.field import Field, mean_and_variance, residual
+from mc2.correction.field import Field, mean_and_variance, residual, source_residual
 from mc2.correction.projection import BINS, Bins, Profile
 from mc2.problems import Problem
 from mc2.walks.engine import Options
@@ -62,16 +62,24 @@ def average(
     options: Options,
     instance: int,
     progress: Progress | None = None,
+    *,
+    sampled: bool = False,
 ) -> tuple[Array, Array]:
-    """What a field leaves over at points, from walks: their mean, and its variance. On the boundary it is known."""
+    """What a field leaves over at points, from walks: their mean, and its variance. On the boundary it is known.
+
+    sampled: walks also meet what the field leaves over of the source.
+    """
     mean, variance = problem.boundary(x, y) - field(x, y), np.zeros(x.size)
     step, inside = max(1, CHUNK // walks), np.flatnonzero(problem.domain.contains(x, y))
     for first in range(0, inside.size, step):
         part = inside[first : first + step]
         points = np.stack([x[part], y[part]], axis=1)
         # every part has random numbers of its own
-        worth = residual(problem, field, find_exits(problem, points, walks, options, instance + first))
-        mean[part], variance[part] = mean_and_variance(worth)
+        exits = find_exits(problem, points, walks, options, instance + first, sampled=sampled)
+        scores = residual(problem, field, exits)
+        if exits.samples is not None:
+            scores += source_residual(problem, field, exits.samples)
+        mean[part], variance[part] = mean_and_variance(scores)
         if progress:
             progress(min(first + step, inside.size) * walks, inside.size * walks)
     return mean, variance

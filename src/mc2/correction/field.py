@@ -1,4 +1,7 @@
-"""`Field`: a function that satisfies Lu = f in a domain, as a lift and a sum of basis functions."""
+"""`Field`: a function that satisfies Lu = f in a domain, as a lift and a sum of basis functions.
+
+It does so as well as the lift knows the source: what is left of it, ρ = f − Lu, and what that makes of u, is known too.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,10 +12,11 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
 from mc2.correction.basis import Basis
-from mc2.correction.lift import TAIL, Lift, make_lift
+from mc2.correction.lift import TAIL, Lift
+from mc2.correction.rough_lift import Resolution, find_lift
 from mc2.geometry import Grid
 from mc2.problems import Problem
-from mc2.walks.exits import Exits
+from mc2.walks.exits import Exits, Samples
 from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
@@ -20,10 +24,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Field:
-    """lift: of the source, if there is one. parts: bases with coefficients."""
+    """A field.
+
+    lift: of the source, if there is one.
+    parts: bases with coefficients.
+    resolution: how well the lift knows the source.
+    """
 
     lift: Lift | None = None
     parts: tuple[tuple[Basis, Array], ...] = ()
+    resolution: Resolution | None = None
 
     def __call__(self, x: Any, y: Any) -> Array:
         """Values at points of the domain, its boundary included."""
@@ -40,6 +50,15 @@ class Field:
         for basis, coefficients in self.parts:
             out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
         return out.reshape(shape)
+
+    @property
+    def exact(self) -> bool:
+        """Whether Lu = f, as far as can be measured."""
+        return self.resolution is None or self.resolution.negligible
+
+    def error(self, x: Array, y: Array) -> Array:
+        """Standard error at points for what the lift does not know of the source."""
+        return np.zeros(x.size) if self.resolution is None else self.resolution.error(x, y)
 
     def on_grid(self, grid: Grid, mask: NDArray[np.bool_]) -> Array:
         """Values at the pixels of a mask, 0 elsewhere."""
@@ -61,7 +80,8 @@ def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL) -> Fi
     """The field to start from: the lift of the problem's source. tail: see `make_lift`."""
     if problem.source is None:
         return Field()
-    return Field(make_lift(problem.source, problem.domain.bounds, problem.operator(), grid, tail))
+    lift, resolution = find_lift(problem.source, problem.domain, problem.operator(), grid, tail)
+    return Field(lift, (), resolution)
 
 
 def worth(problem: Problem, field: Field, exits: Exits) -> Array:
@@ -72,7 +92,7 @@ def worth(problem: Problem, field: Field, exits: Exits) -> Array:
 
 def residual(problem: Problem, field: Field, exits: Exits) -> Array:
     """What walks of the problem that a field leaves over are worth: with data minus field."""
-    data = exits.weight * at_exits(lambda x, y: problem.boundary(x, y) - field(x, y), exits)
+    data = exits.weight * at_points(lambda x, y: problem.boundary(x, y) - field(x, y), exits.x, exits.y)
     if problem.laplacian is not None:
         data -= exits.share * left_laplacian(problem, field, exits)
     return data
@@ -82,12 +102,23 @@ def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:
     """What a field leaves over of Δu where walks end."""
     assert problem.laplacian is not None
     known = problem.laplacian
-    return at_exits(lambda x, y: known(x, y) - field.laplacian(x, y), exits)
+    return at_points(lambda x, y: known(x, y) - field.laplacian(x, y), exits.x, exits.y)
 
 
-def at_exits(function: Callable[[Array, Array], Array], exits: Exits) -> Array:
-    """Values of a function where walks end [point, walk]."""
-    return np.concatenate(in_halves(function, exits.x.ravel(), exits.y.ravel())).reshape(exits.x.shape)
+def source_residual(problem: Problem, field: Field, samples: Samples) -> Array:
+    """Scores of walks for what a field leaves over of the source [point, walk]: their mean is its error of u."""
+    assert problem.source is not None
+    source, lift = problem.source, field.lift
+
+    def left(x: Array, y: Array) -> Array:
+        return source(x, y) if lift is None else source(x, y) - lift.applied(x, y)
+
+    return samples.weight * at_points(left, samples.x, samples.y)
+
+
+def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
+    """Values of a function at points [point, walk]."""
+    return np.concatenate(in_halves(function, x.ravel(), y.ravel())).reshape(x.shape)
 
 
 def mean_and_variance(worth: Array) -> tuple[Array, Array]:

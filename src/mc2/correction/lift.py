@@ -4,11 +4,12 @@ f is multiplied by a smooth window that is 1 on the domain's bounding box and 0 
 equation is solved there with periodic boundary conditions, where L is a multiplication in Fourier space. No free-space
 kernel is needed, since w may be anything outside the domain. The mean of the source, which no periodic
 function has as its Laplacian, becomes a polynomial: m r²/4, or m r⁴/64 for Δ². The square's side is chosen so that no
-mode of the Helmholtz operator is near zero. For a smooth f the error is 1e-11 of w or less; for one that is known on a
-grid only (`mc2.problems.GridFunction`) it is that of its interpolation.
+mode of the Helmholtz operator is near zero. For a smooth f the error is 1e-11 of w or less. What a lattice cannot
+show of f is measured and mended in `rough_lift`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -47,8 +48,13 @@ CLEAR = 0.5
 class Lift:
     """A particular solution w of Lw = f, as a Fourier series on a square and a polynomial.
 
-    spectrum: Fourier coefficients of the periodic part, those of real functions [n, n//2 + 1], row = y. size: n. side:
-    of the square. corner: its lower left. mean: m, the mean of the windowed source where L has no constant term.
+    spectrum: Fourier coefficients of the periodic part, those of real functions [n, n//2 + 1], row = y.
+    size: n.
+    side, corner: of the square; the corner is its lower left.
+    mean: m, the mean of the windowed source where L has no constant term.
+    operator: L as coefficients of u, Δu, Δ²u.
+    tail: what is left at the highest frequencies, relative to the largest entry: see `TAIL`.
+    finer: points of the finer lattice, on which values are known, along one cell's side.
     """
 
     spectrum: NDArray[np.complex128]
@@ -57,11 +63,17 @@ class Lift:
     corner: tuple[float, float]
     mean: float
     operator: Operator
+    tail: float = 0.0
+    finer: float = 1.5
 
     @property
     def step(self) -> float:
         """Spacing of the finer lattice, on which values are known."""
-        return self.side / (3 * self.size // 2)
+        return self.side / self._finer_size
+
+    @property
+    def _finer_size(self) -> int:
+        return int(self.finer * self.size)
 
     def on_grid(self, grid: Grid) -> Array:
         """w at the pixel centres [n, n], of which those in the bounding box are meant."""
@@ -77,22 +89,35 @@ class Lift:
         interpolate(self._fine, (x - self.corner[0]) / self.step, (y - self.corner[1]) / self.step, out)
         return (out + self._polynomial(x, y)).reshape(shape)
 
+    def applied(self, x: Any, y: Any) -> Array:
+        """Lw at points inside the bounding box: the source, as far as the lift knows it."""
+        x, y, shape = as_points(x, y)
+        return self._applied(x, y).reshape(shape)
+
+    @cached_property
+    def _applied(self) -> "Lift":
+        """Lw as a series of its own: it has the operator 1, so that its mean is part of the series."""
+        square = square_frequencies(self.size, self.side)
+        spectrum = symbol_of(square, self.operator) * self.spectrum
+        spectrum[0, 0] = self.size**2 * self.mean if self.operator[0] == 0 else spectrum[0, 0]
+        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0))
+
     @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
-        return Lift(-square * self.spectrum, self.size, self.side, self.corner, self.mean, (0.0, 1.0, 0.0))
+        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0))
 
     @cached_property
     def _fine(self) -> Array:
-        """The periodic part on a lattice with half as many points again along each side."""
+        """The periodic part on the finer lattice."""
         from scipy.fft import irfft2
 
-        half, n = self.size // 2, 3 * self.size // 2
+        half, n = self.size // 2, self._finer_size
         padded = np.zeros((n, n // 2 + 1), complex)
         padded[:half, : half + 1] = self.spectrum[:half]
         padded[-half:, : half + 1] = self.spectrum[-half:]
-        return np.asarray(2.25 * irfft2(padded, (n, n), workers=WORKERS))
+        return np.asarray((n / self.size) ** 2 * irfft2(padded, (n, n), workers=WORKERS))
 
     def _indices(self, axis: Array, corner: float) -> NDArray[np.int64] | None:
         """Lattice points that pixel centres along an axis are, if they are; periodic."""
@@ -118,22 +143,38 @@ class Lift:
 def make_lift(
     source: Function, bounds: Bounds, operator: Operator, grid: Grid | None = None, tail: float = TAIL
 ) -> Lift:
-    """The lift of a source that is known as a function in a box and around it.
+    """The lift of a source that is known as a function in a box and around it, on the lattice that its tail asks for.
 
-    bounds: (xmin, xmax, ymin, ymax) of the box, where Lw = f will hold. operator: L as coefficients of u, Δu, Δ²u.
-    grid: where it will be wanted; the finer lattice then has its pixels among its points, if it can. tail: see `TAIL`.
+    bounds, operator, grid: see `lifts`. tail: see `TAIL`.
+    """
+    for lift in lifts(source, bounds, operator, grid):
+        if lift.tail < tail:
+            break
+    return lift
+
+
+def lifts(
+    source: Function, bounds: Bounds, operator: Operator, grid: Grid | None = None, most: int = MOST
+) -> Iterator[Lift]:
+    """Lifts on ever finer lattices.
+
+    bounds: (xmin, xmax, ymin, ymax) of the box, where Lw = f will hold.
+    operator: L as coefficients of u, Δu, Δ²u.
+    grid: where it will be wanted; the finer lattice then has its pixels among its points, if it can.
+    most: lattice points along a side, at most; the first lattice may have more.
     """
     xmin, xmax, ymin, ymax = bounds
     centre = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
     half = 0.5 * max(xmax - xmin, ymax - ymin)
     start = 2 * half * (1 + 2 * MARGIN)
     step, aligned = _step(start, grid)
-    while True:
+    size = 0
+    while 3 * size <= most:
         size, side = _clear(start, step, operator)
         corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
         transform = _transform(source, corner, size, step, centre, half)
-        if 3 * size > MOST or _tail(transform / (1 + square_frequencies(size, side))) < tail:
-            return _solve(transform, size, side, corner, operator)
+        tail = _tail(transform / (1 + square_frequencies(size, side)))
+        yield replace(solve_on_lattice(transform, size, side, corner, operator), tail=tail)
         step /= 3  # a grid's pixels are then points of the lattice itself
 
 
@@ -217,7 +258,7 @@ def square_frequencies(size: int, side: float) -> Array:
     return np.asarray(frequencies[: size // 2 + 1] ** 2 + frequencies[:, None] ** 2)
 
 
-def _symbol(square: Array, operator: Operator) -> Array:
+def symbol_of(square: Array, operator: Operator) -> Array:
     """What L does to e^{iξ·x}: c₀ − c₁|ξ|² + c₂|ξ|⁴."""
     return operator[0] - operator[1] * square + operator[2] * square**2
 
@@ -232,7 +273,7 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
         size = 2 * next_fast_len((size + 1) // 2, real=True)
         if operator[0] <= 0:
             return size, size * step
-        gap = float(np.abs(_symbol(square_frequencies(size, size * step), operator)).min())
+        gap = float(np.abs(symbol_of(square_frequencies(size, size * step), operator)).min())
         if gap > CLEAR:
             return size, size * step
         best = max(best, (gap, size))
@@ -240,10 +281,11 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
     return best[1], best[1] * step
 
 
-def _solve(
+def solve_on_lattice(
     transform: NDArray[np.complex128], size: int, side: float, corner: tuple[float, float], operator: Operator
 ) -> Lift:
-    symbol = _symbol(square_frequencies(size, side), operator)
+    """The lift whose source has this Fourier transform, which is written to."""
+    symbol = symbol_of(square_frequencies(size, side), operator)
     mean = 0.0
     if operator[0] == 0:
         mean = float(transform[0, 0].real) / size**2

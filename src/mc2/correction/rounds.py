@@ -1,8 +1,10 @@
 """Rounds: walk what is left over, fit it, subtract it, again (sequential control variates: Gobet and Maire, 2004).
 
-A fitted field satisfies Lu = f exactly, so what it leaves over is again a homogeneous problem, with smaller data g − u:
-its walks have smaller noise, by as much as the fit was good, and the error falls by a constant factor a round. Every
-round is guarded: the same walks are scored again with the new field, and it is kept only if they then spread less.
+A fitted field satisfies Lu = f, so what it leaves over is again a homogeneous problem, with smaller data g − u: its
+walks have smaller noise, by as much as the fit was good, and the error falls by a constant factor a round. Every round
+is guarded: the same walks are scored again with the new field, and it is kept only if they then spread less.
+
+Where the lift does not know all of the source, walks that sample what is left of it, f − Lu, judge what is claimed.
 """
 
 import time
@@ -14,8 +16,17 @@ from numpy.typing import NDArray
 
 from mc2.correction.basis import make_basis
 from mc2.correction.boundary import fit_boundary
-from mc2.correction.field import Field, left_laplacian, lifted, mean_and_variance, residual, worth
+from mc2.correction.field import (
+    Field,
+    left_laplacian,
+    lifted,
+    mean_and_variance,
+    residual,
+    source_residual,
+    worth,
+)
 from mc2.correction.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
+from mc2.correction.rough_lift import PROBES
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.walks.engine import Options
@@ -33,17 +44,23 @@ ROUNDING = 1e-15
 JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 2.5
-"""Times its claimed square and its own uncertainty that the error seen by walks must be, to be believed instead."""
+"""Believe the error that the walks see if its square exceeds this times (claimed² + its own standard error)."""
+SOURCE = 1 << 33
+"""Keys the random numbers of walks that judge the source: rounds use small numbers."""
 
 
 @dataclass(frozen=True)
 class Round:
     """One step of a solution.
 
-    kind: `walks` for a fit of walks, `boundary` for boundary least squares, `pixels` for walks that are averaged at
-    every pixel. points, walks: how many, and how many from each. before, after: root mean square of what these walks
-    are worth, without and with what the step added. functions: fitted. error: the standard error that it leaves, root
-    mean square over the points. kept: whether it helped.
+    kind: `lift` for the source, `walks` for a fit of walks, `boundary` for boundary least squares, `source` for walks
+    that judge what the lift has left over, `pixels` for walks that are averaged at every pixel.
+    points, walks: how many, and how many from each.
+    before, after: root mean square of the walks' scores, without and with what the step added; for a lift, of the
+    source at random points and of what is left of it there.
+    functions: fitted; for a lift, lattice points along a side.
+    error: the standard error that it leaves, root mean square over the points.
+    kept: whether it helped; for a lift, whether nothing is left of the source; for `source`, whether walks agree.
     """
 
     kind: str
@@ -65,9 +82,12 @@ class Rounds:
 
     def __init__(self, problem: Problem, options: Options, grid: Grid | None = None, points: int = POINTS) -> None:
         self.problem, self.options = problem, options
+        start = time.perf_counter()
         self.field: Field = lifted(problem, grid)
+        self._lifting = time.perf_counter() - start
         self.fit: Projection | None = None
         self.doubt: Profile | None = None
+        self.source_doubt: float | None = None
         self.history: list[Round] = []
         self.helped, self.slow = True, False
         self.truncated = 0
@@ -94,6 +114,35 @@ class Rounds:
     def error(self) -> float:
         """Root mean square of the standard error."""
         return self.history[-1].error if self.history else np.inf
+
+    @property
+    def trusted(self) -> bool:
+        """Whether walks do not contradict what the fits claim."""
+        return self.doubt is None and (self.field.resolution is None or self.field.resolution.resolved)
+
+    def lift_step(self) -> Round | None:
+        """What is known of the source, as a step of the history."""
+        found, lift = self.field.resolution, self.field.lift
+        if found is None or lift is None:
+            return None
+        error = rms(self.field.error(*self.points.T))
+        return Round("lift", PROBES, 0, found.scale, found.left, lift.size, error, found.negligible, self._lifting)
+
+    def judge_source(self, walks: int) -> None:
+        """Compare what is claimed of the source with walks that sample what the lift has left of it."""
+        resolution = self.field.resolution
+        assert resolution is not None
+        start = time.perf_counter()
+        exits = find_exits(self.problem, self.points, walks, self.options, SOURCE, sampled=True)
+        assert exits.samples is not None
+        self.truncated += exits.truncated
+        scores = source_residual(self.problem, self.field, exits.samples)
+        seen, noise, _ = _excess(scores)
+        claimed = rms(self.field.error(*self.points.T)) if resolution.resolved else 0.0
+        agree = resolution.resolved and seen <= CONTRADICTED * (claimed**2 + noise)
+        self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise
+        error, spent = rms(self._judged_bars()), time.perf_counter() - start
+        self.history.append(Round("source", len(self.points), walks, rms(scores), rms(scores), 0, error, agree, spent))
 
     def walk(self, walks: int) -> None:
         """A round with fresh walks, two or more from every point."""
@@ -127,13 +176,17 @@ class Rounds:
         self._note("boundary", walks, before, after, len(found.basis.levels), start)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        """Of the field at points: what the last fit says, and more where walks contradict it."""
-        square = np.full(x.size, self.rounding**2)
+        """Of the field at points: what the last fit and the lift say, and more where walks contradict them."""
+        square = self.rounding**2 + self.source_error(x, y) ** 2
         if self.fit:
             square += self.fit.standard_error(x, y) ** 2
         if self.doubt:
             square += self.doubt(np.abs(self.problem.domain.distance(x, y)))
         return np.sqrt(square)
+
+    def source_error(self, x: Array, y: Array) -> Array:
+        """The part of it that is of the source: what the lift says, or walks, if they contradict it."""
+        return self.field.error(x, y) if self.source_doubt is None else np.full(x.size, np.sqrt(self.source_doubt))
 
     def _exits(self, walks: int) -> Exits:
         found = find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
@@ -143,16 +196,19 @@ class Rounds:
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:
         """Judge what the step has left over, and write it down."""
         self.slow = rms(after) > SLOW * rms(before)
-        few = slice(None, None, max(1, len(self.points) // JUDGED))
-        x, y = self.points[few].T
         self.doubt = None
-        claimed = rms(self.standard_error(x, y))
+        claimed = rms(self._judged_bars())
         self.doubt = self._doubt(after if self.helped else before, claimed)
-        error = claimed if self.doubt is None else rms(self.standard_error(x, y))
+        error = claimed if self.doubt is None else rms(self._judged_bars())
         seconds = time.perf_counter() - start
         self.history.append(
             Round(kind, len(self.points), walks, rms(before), rms(after), functions, error, self.helped, seconds)
         )
+
+    def _judged_bars(self) -> Array:
+        """Error bars at some of the points."""
+        few = slice(None, None, max(1, len(self.points) // JUDGED))
+        return self.standard_error(*self.points[few].T)
 
     def _doubt(self, left: Array, claimed: float) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
@@ -160,13 +216,18 @@ class Rounds:
         The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
         is then taken to be spread over the domain as the variance of the walks is.
         """
-        mean, variance = mean_and_variance(left)
-        excess = mean**2 - variance
-        seen, noise = float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
+        seen, noise, variance = _excess(left)
         if self.fit is not None and not self.slow and seen <= CONTRADICTED * (claimed**2 + noise):
             return None
         share = max(seen, noise) / max(float(variance.mean()), 1e-300)
         return Profile(self.smoothing.bins, share * variance)
+
+
+def _excess(scores: Array) -> tuple[float, float, Array]:
+    """The mean square of what walks say over points, less their noise; its standard error; variances of the means."""
+    mean, variance = mean_and_variance(scores)
+    excess = mean**2 - variance
+    return float(excess.mean()), float(excess.std()) / np.sqrt(excess.size), variance
 
 
 def cover(domain: Domain, count: int) -> Grid:

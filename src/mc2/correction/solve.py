@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,18 @@ from mc2.compute.blas import one_thread
 from mc2.correction.averaging import Averaging, average, make_averaging
 from mc2.correction.boundary import fit_boundary
 from mc2.correction.correctors import find_corrector
+from mc2.correction.field import Field
 from mc2.correction.resonance import answer_from_boundary
 from mc2.correction.rounds import Round, Rounds, rms
 from mc2.correction.solution import Solution
 from mc2.errors import InputError, short, unknown
-from mc2.geometry import Grid
+from mc2.geometry import Grid, as_grid
 from mc2.geometry.checks import positive, whole
-from mc2.problems import Problem
+from mc2.problems import Frame, Problem
 from mc2.walks import estimate
-from mc2.walks.engine import Options
+from mc2.walks.engine import Options, make_options
 from mc2.walks.plan import can_walk
-from mc2.walks.tasks import Progress
+from mc2.walks.tasks import Progress, threads_limited
 
 Array = NDArray[np.float64]
 PER_ROUND = 2
@@ -29,15 +31,17 @@ PER_ROUND = 2
 MAX_STEPS = 1024
 """Where walks of rounds are cut off, if not said otherwise: they are few, and the last digits count."""
 ROUNDING = 1e-13
-"""Of the largest boundary value: what is left is rounding then, and there is no use in another round."""
+"""Part of the largest score at which what is left is rounding, and there is no use in another round."""
 ENOUGH = 1e-9
-"""Likewise: what is left is so little that only a tolerance is a reason to average walks at every pixel."""
+"""Below this part of it, walks are averaged at every pixel only if a tolerance was given."""
 MOST_WALKS = 64
 """Walks per point after which a tolerance is given up on."""
-MOST_AVERAGED = 4096
-"""Walks per pixel that are averaged for a tolerance, at most."""
 AVERAGING = 1 << 32
 """Keys the random numbers of averaged walks: rounds use small numbers."""
+MAX_SECONDS = 20.0
+"""Spent on a tolerance, if not said otherwise."""
+SOURCE_WALKS = 8
+"""Walks from every point that judge what a lift has left of the source."""
 STARTS = ("walks", "boundary")
 _prepared: set[str] = set()
 
@@ -49,7 +53,9 @@ def solve(
     tolerance: float | None = None,
     corrector: str = "rounds",
     start: str = "walks",
-    grid: Grid | None = None,
+    grid: Grid | int | None = None,
+    max_seconds: float | None = None,
+    max_walks: int | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Solution:
@@ -61,35 +67,82 @@ def solve(
     boundary data), `none` (the walks' mean), or the name of a network's weights: `mc2` or `mc2-unet`.
     start: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what that leaves over: on
     smooth problems the most accurate.
-    grid: where; 256 × 256 on [-1, 1]² if not given. progress: called with (walks done, walks in all).
+    grid: where; a number of pixels along a side, 256 if not given, covers the domain.
+    max_seconds, max_walks: at which a tolerance is given up on; 20 seconds if neither is given. What it would take is
+    said before they are spent.
+    progress: called with (walks done, walks in all).
     options: those of `mc2.estimate`, such as seed, epsilon and threads.
 
     A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, is solved by boundary least
     squares alone; the solution's method says so.
     """
-    grid, chosen = grid or Grid(), Options(**({"max_steps": MAX_STEPS} | options))
-    whole("walks", walks, 1)
-    if tolerance is not None:
-        positive("tolerance", tolerance)
-    if start not in STARTS:
-        raise unknown("start", start, STARTS)
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
-    if corrector != "rounds":
-        if tolerance is not None:
-            raise InputError("a tolerance needs the corrector 'rounds': the others correct a given number of walks")
-        correct = find_corrector(corrector).correct
-        return correct(estimate(problem, walks, grid=grid, progress=progress, **options), problem)
-    if chosen.estimator != "standard":
-        raise unknown("estimator of rounds", chosen.estimator, ["standard"])
-    if not can_walk(problem):
-        with one_thread():
-            return _from_boundary(problem, grid, chosen, tolerance)
-    if tolerance is None and walks < PER_ROUND:
-        raise InputError(f"walks = {walks}: rounds need {PER_ROUND} or more, to know their own error")
+    wanted = _Wanted(walks, tolerance, start, max_seconds, max_walks)
+    grid, chosen = as_grid(grid, problem.domain), make_options({"max_steps": MAX_STEPS} | options)
+    problem.mask(grid)
+    frame = Frame.of(problem)
+    with threads_limited(chosen.threads):
+        inner, where = frame.problem(problem), frame.grid(grid)
+        if corrector != "rounds":
+            if tolerance is not None:
+                raise InputError("a tolerance needs the corrector 'rounds': the others correct a given number of walks")
+            correct = find_corrector(corrector).correct
+            found = correct(estimate(inner, walks, grid=where, progress=progress, **options), inner)
+        else:
+            found = _solve_by_rounds(inner, where, chosen, wanted.scaled(1 / frame.value), progress)
+    return found if frame.trivial else found.outward(problem, grid, frame)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a user asks for, besides the problem: see `solve`."""
+
+    walks: int
+    tolerance: float | None
+    start: str
+    max_seconds: float | None
+    max_walks: int | None
+
+    def __post_init__(self) -> None:
+        whole("walks", self.walks, 1)
+        for name in ("tolerance", "max_seconds"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        if self.max_walks is not None:
+            whole("max_walks", self.max_walks, 1)
+        if self.tolerance is None and (self.max_seconds, self.max_walks) != (None, None):
+            raise InputError("max_seconds and max_walks are limits of a tolerance: give one, or say walks=…")
+        if self.start not in STARTS:
+            raise unknown("start", self.start, STARTS)
+
+    def scaled(self, factor: float) -> "_Wanted":
+        """With the tolerance in other units."""
+        return replace(self, tolerance=None if self.tolerance is None else self.tolerance * factor)
+
+    @property
+    def seconds(self) -> float:
+        """The limit in seconds."""
+        if self.max_seconds is None:
+            return MAX_SECONDS if self.max_walks is None else np.inf
+        return self.max_seconds
+
+
+def _solve_by_rounds(
+    problem: Problem, grid: Grid, options: Options, wanted: _Wanted, progress: Progress | None
+) -> Solution:
+    if options.estimator != "standard":
+        raise unknown("estimator of rounds", options.estimator, ["standard"])
+    if options.device == "cuda":
+        raise InputError("rounds walk on the CPU: use device 'cpu' or 'auto', or another corrector, such as 'physics'")
+    options = replace(options, device="cpu")
     with one_thread():
-        _prepare(problem, chosen)
-        return _Solver(problem, grid, chosen, progress).run(walks, tolerance, start)
+        if not can_walk(problem):
+            return _from_boundary(problem, grid, options, wanted.tolerance)
+        if wanted.tolerance is None and wanted.walks < PER_ROUND:
+            raise InputError(f"walks = {wanted.walks}: rounds need {PER_ROUND} or more, to know their own error")
+        _prepare(problem, options)
+        return _Solver(problem, grid, options, wanted, progress).run()
 
 
 def _prepare(problem: Problem, options: Options) -> None:
@@ -105,42 +158,53 @@ def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: fl
     answer, values = answer_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
     spent = time.perf_counter() - begin
     step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), answer.error, True, spent)
-    converged = _met(tolerance, answer.error, 0)
-    return Solution(problem, grid, mask, values, "boundary", (step,), 0, spent, answer, fit.field, options, converged)
+    met = tolerance is None or answer.error <= tolerance
+    resolved = fit.field.resolution is None or fit.field.resolution.resolved
+    if not met:
+        _warn(f"the error bound is {answer.error:.2g}, above the tolerance {tolerance:g}: no basis fits better")
+    reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
+    if not resolved:
+        reason = _unresolved(fit.field)
+    return Solution(
+        problem=problem, grid=grid, mask=mask, values=values, method="boundary", history=(step,), walks=0,
+        seconds=spent, answer=answer, fitted=fit.field, options=options, converged=met and resolved, reason=reason,
+    )  # fmt: skip
 
 
-def _met(tolerance: float | None, error: float, walks: int) -> bool:
-    """Whether the tolerance is met; if not, there is a warning."""
-    if tolerance is None or error <= tolerance:
-        return True
-    warnings.warn(
-        f"the standard error is {error:.2g}, above the tolerance {tolerance:g}: no basis fits this problem better, and "
-        f"{walks:,} walks were spent; take the error bars as they are",
-        stacklevel=5,
-    )
-    return False
+def _unresolved(field: Field) -> str:
+    found = field.resolution
+    assert found is not None
+    return f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}; take the error bars as they are", stacklevel=7)
 
 
 class _Solver:
     """The state of a solve by rounds."""
 
-    def __init__(self, problem: Problem, grid: Grid, options: Options, progress: Progress | None) -> None:
+    def __init__(
+        self, problem: Problem, grid: Grid, options: Options, wanted: _Wanted, progress: Progress | None
+    ) -> None:
         self.begin = time.perf_counter()
-        self.problem, self.grid, self.options = problem, grid, options
+        self.problem, self.grid, self.options, self.wanted = problem, grid, options, wanted
         self.mask = problem.mask(grid)
         self.progress = progress
         self.rounds = Rounds(problem, options, grid)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
+        self.limit = ""
 
-    def run(self, walks: int, tolerance: float | None, start: str) -> Solution:
+    def run(self) -> Solution:
         """Rounds while they help, then boundary least squares if it does, then averages at the pixels."""
-        rounds, budget = self.rounds, MOST_WALKS if tolerance else walks
+        rounds, tolerance = self.rounds, self.wanted.tolerance
+        budget = MOST_WALKS if tolerance else self.wanted.walks
         left, untried = budget, True
-        if start == "boundary":
+        if self.wanted.start == "boundary" or rounds.narrow:
             rounds.fit_boundary(PER_ROUND)
             left, untried = left - PER_ROUND, False
-        while left >= PER_ROUND and rounds.error > (tolerance or 0.0):
+        while left >= PER_ROUND and rounds.error > (tolerance or 0.0) and not self._spent():
             count = left if left < 2 * PER_ROUND else PER_ROUND
             if untried and rounds.slow:
                 rounds.fit_boundary(count)
@@ -154,23 +218,36 @@ class _Solver:
                 self.progress(budget - left, budget)
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
+        if not rounds.field.exact:
+            rounds.judge_source(SOURCE_WALKS)
         if not rounds.helped:
-            self._average(left, tolerance)
-        return self._finish(tolerance)
+            self._average(left)
+        return self._finish()
 
     @property
     def scale(self) -> float:
         return max(step.before for step in self.rounds.history)
 
-    def _average(self, left: int, tolerance: float | None) -> None:
+    def _spent(self) -> bool:
+        """Whether a limit is reached."""
+        if self.wanted.tolerance is None:
+            return False
+        if time.perf_counter() - self.begin > self.wanted.seconds:
+            self.limit = f"max_seconds = {self.wanted.seconds:g}"
+        elif self.wanted.max_walks is not None and self.rounds.walks >= self.wanted.max_walks:
+            self.limit = f"max_walks = {self.wanted.max_walks:,}"
+        return bool(self.limit)
+
+    def _average(self, left: int) -> None:
         """Walk from every pixel with what is left of the budget, or as much as the tolerance needs."""
-        rounds, last = self.rounds, self.rounds.history[-1]
+        rounds, tolerance = self.rounds, self.wanted.tolerance
+        last = next(step for step in reversed(rounds.history) if step.kind != "source")
         spread = last.after if last.kept else last.before
         enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.error <= tolerance
         if enough:
             return
         if tolerance is not None:
-            left = int(np.clip(np.ceil((1.1 * spread / tolerance) ** 2), PER_ROUND, MOST_AVERAGED))
+            left = self._walks_for(tolerance, spread)
         if left < PER_ROUND:
             return
         begin, problem, field = time.perf_counter(), self.problem, rounds.field
@@ -181,27 +258,77 @@ class _Solver:
             walks=left, options=self.options, instance=AVERAGING,
         )  # fmt: skip
         self.added = self.averaging.share(x, y) * mean
-        error = rms(self.averaging.standard_error(x, y))
+        error = rms(np.hypot(self.averaging.standard_error(x, y), rounds.source_error(x, y)))
         noise = np.sqrt(mean**2 + (left - 1) * variance)
         spent = time.perf_counter() - begin
         rounds.history.append(Round("pixels", x.size, left, rms(noise), rms(noise), 0, error, True, spent))
 
-    def _finish(self, tolerance: float | None) -> Solution:
-        rounds = self.rounds
+    def _walks_for(self, tolerance: float, spread: float) -> int:
+        """Walks per pixel that a tolerance takes, or as many as the limits allow; says so if they are too few."""
+        wanted, rounds, pixels = self.wanted, self.rounds, int(self.mask.sum())
+        needed = max(int(np.ceil((1.1 * spread / tolerance) ** 2)), PER_ROUND)
+        walking = [step for step in rounds.history if step.kind == "walks"]
+        rate = sum(step.points * step.walks for step in walking) / max(sum(step.seconds for step in walking), 1e-9)
+        seconds = wanted.seconds - (time.perf_counter() - self.begin)
+        limits = {f"max_seconds = {wanted.seconds:g}": seconds * rate}
+        if wanted.max_walks is not None:
+            limits[f"max_walks = {wanted.max_walks:,}"] = wanted.max_walks - rounds.walks
+        name = min(limits, key=lambda name: limits[name])
+        allowed = int(min(max(limits[name], 0) // pixels, 1 << 24))
+        if needed <= allowed:
+            return needed
+        self.limit = name
+        warnings.warn(
+            f"no basis fits this problem: the tolerance {tolerance:g} would take about {needed * pixels:.1e} walks, "
+            f"{needed * pixels / rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
+            stacklevel=7,
+        )
+        return allowed
+
+    def _finish(self) -> Solution:
+        rounds, tolerance = self.rounds, self.wanted.tolerance
         values = rounds.field.on_grid(self.grid, self.mask)
         if self.added is not None:
             values[self.mask] += self.added
         if rounds.truncated > 1e-3 * rounds.walks:
             warnings.warn(
                 f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
-                stacklevel=4,
+                stacklevel=6,
             )
-        converged = _met(tolerance, rounds.error, rounds.walks)
-        seconds = time.perf_counter() - self.begin
+        met = tolerance is None or rounds.error <= tolerance
+        if not met and not self.limit:
+            _warn(
+                f"the standard error is {rounds.error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
+                f"walks: {self._reason(met)}"
+            )
+        first = rounds.lift_step()
         return Solution(
-            self.problem, self.grid, self.mask, values, "rounds", tuple(rounds.history), rounds.walks, seconds,
-            _ByRounds(rounds, self.averaging), rounds.field, self.options, converged,
+            problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
+            history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
+            seconds=time.perf_counter() - self.begin, answer=_ByRounds(rounds, self.averaging), fitted=rounds.field,
+            options=self.options, converged=met and (rounds.trusted or self.averaging is not None),
+            reason=self._reason(met),
         )  # fmt: skip
+
+    def _reason(self, met: bool) -> str:
+        """Why it stopped, and against what it was judged."""
+        rounds = self.rounds
+        if rounds.field.resolution is not None and not rounds.field.resolution.resolved:
+            return _unresolved(rounds.field)
+        judged = "judged by walks"
+        if not rounds.field.exact:
+            judged += ", the source by lattices of two resolutions and by walks"
+        if self.wanted.tolerance is not None and met:
+            return f"tolerance met, {judged}"
+        if self.limit:
+            return f"stopped at {self.limit}, {judged}"
+        if self.averaging is not None:
+            return f"no basis fits better: walks averaged at every pixel, {judged}"
+        if rounds.history and rounds.history[-1].after <= ROUNDING * self.scale:
+            return f"rounding reached, {judged}"
+        if not rounds.trusted:
+            return f"no basis fits better, {judged}, who contradict the fit: error bars are theirs"
+        return f"walks spent, {judged}"
 
 
 class _ByRounds:
@@ -217,4 +344,5 @@ class _ByRounds:
     def standard_error(self, x: Array, y: Array) -> Array:
         if self.averaging is None:
             return self.rounds.standard_error(x, y)
-        return np.hypot(self.averaging.standard_error(x, y), self.rounds.rounding)
+        rest = np.hypot(self.rounds.source_error(x, y), self.rounds.rounding)
+        return np.hypot(self.averaging.standard_error(x, y), rest)
