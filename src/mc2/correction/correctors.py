@@ -205,6 +205,7 @@ def _options(estimate: Estimate) -> Options:
     return Options(
         seed=record.seed,
         epsilon=record.epsilon,
+        unit=record.unit,
         max_steps=record.max_steps,
         sampling=record.sampling,
         stratify=record.stratified,
