@@ -26,7 +26,7 @@ def solve(
     plot: Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")] = None,
     grid: Annotated[int | None, typer.Option(help="Pixels along a side, instead of the file's.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
-    epsilon: Annotated[float, typer.Option(help="Distance from the boundary at which a walk ends.")] = 1e-4,
+    epsilon: Annotated[float, typer.Option(help="A walk ends this close to the boundary, in half-sizes of the domain.")] = 1e-4,
     max_steps: Annotated[
         int | None, typer.Option(help="Steps after which a walk is cut off: 1,024 in rounds, else 128.")
     ] = None,
@@ -72,7 +72,7 @@ def _solve(
     """Check everything that can be wrong before the walks, then solve."""
     from mc2.correction import solve
     from mc2.files import check_target
-    from mc2.geometry import Grid
+    from mc2.geometry import as_grid
     from mc2.plotting import FORMATS
     from mc2.problems import read_problem
 
@@ -83,7 +83,7 @@ def _solve(
     if options["max_steps"] is None:  # what is best depends on the corrector
         del options["max_steps"]
     loaded = read_problem(file)
-    where = loaded.grid if size is None else Grid(size)
+    where = loaded.grid if size is None else as_grid(size, loaded.problem.domain)
     return loaded, where, solve(loaded.problem, grid=where, **options)
 
 

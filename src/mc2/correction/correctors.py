@@ -188,6 +188,7 @@ def _solution(
         answer=answer,
         fitted=field,
         options=_options(estimate),
+        reason=f"{corrector.name}: a given number of walks, corrected once",
         known_error=_known_error(answer, estimate),
     )
 
@@ -205,6 +206,7 @@ def _options(estimate: Estimate) -> Options:
     return Options(
         seed=record.seed,
         epsilon=record.epsilon,
+        unit=record.unit,
         max_steps=record.max_steps,
         sampling=record.sampling,
         stratify=record.stratified,

@@ -90,6 +90,7 @@ class Rounds:
         self.source_doubt: float | None = None
         self.history: list[Round] = []
         self.helped, self.slow = True, False
+        self.narrow = False
         self.truncated = 0
         where = cover(problem.domain, points)
         # anywhere in their pixels, so that no function hides between them; and where float32 can

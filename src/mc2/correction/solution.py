@@ -1,7 +1,7 @@
 """`Solution`: a solved problem: values, error bars, how they came about, and what can be done with them."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,7 +15,7 @@ from mc2.correction.rounds import Round
 from mc2.errors import InputError
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
-from mc2.problems import Problem
+from mc2.problems import Frame, Problem
 from mc2.walks.engine import Options
 
 if TYPE_CHECKING:
@@ -35,12 +35,31 @@ class Answer(Protocol):
 
 
 @dataclass(frozen=True)
+class _Outward:
+    """An answer in a frame, asked and answering in the user's units."""
+
+    inner: Answer
+    frame: Frame
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self.inner.values(*self.frame.inward(x, y)) * self.frame.value
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        return self.inner.standard_error(*self.frame.inward(x, y)) * self.frame.value
+
+
+@dataclass(frozen=True)
 class Solution:
     """The solution of a problem on a grid.
 
-    values: [n, n], row = y, 0 outside the mask. method: how it was obtained, `rounds`, `boundary` (least squares on the
-    boundary, without walks), `physics` or `none` (the walks' mean). history: step by step. walks: in all, not per
-    pixel. converged: whether the tolerance that was asked for is met, as far as the error bars tell.
+    values: [n, n], row = y, 0 outside the mask.
+    method: how it was obtained, `rounds`, `boundary` (least squares on the boundary, without walks), `physics`, `none`
+    (the walks' mean) or a network's name.
+    history: step by step.
+    walks: in all, not per pixel.
+    converged: whether the tolerance is met, if there was one, and what judges the fit does not contradict its error
+    bars: walks, and for the source lattices of two resolutions.
+    reason: why it stopped, and against what it was judged.
     """
 
     problem: Problem
@@ -54,9 +73,13 @@ class Solution:
     answer: Answer = field(repr=False)
     fitted: Field = field(repr=False)
     options: Options = field(repr=False)
-    converged: bool = True
+    converged: bool = False
+    reason: str = ""
     known_error: Array | None = field(default=None, repr=False)
     """The standard error on the grid, where it need not be computed."""
+    inner: "Solution | None" = field(default=None, repr=False)
+    """The same solution in units of ordinary size, in which it was found; see `mc2.problems.frame`."""
+    frame: Frame = field(default=Frame(), repr=False)  # noqa: RUF009 (it cannot be changed)
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The solution at points inside the domain; x and y broadcast.
@@ -95,6 +118,19 @@ class Solution:
         from mc2.correction.certificate import certify
 
         return certify(self, walks, points, confidence, seed)
+
+    def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
+        """This solution in the user's units. problem, grid: in these units. frame: what this one is in."""
+        scale = frame.value
+        history = tuple(
+            replace(step, before=step.before * scale, after=step.after * scale, error=step.error * scale)
+            for step in self.history
+        )
+        return replace(
+            self, problem=problem, grid=grid, values=self.values * scale, history=history,
+            answer=_Outward(self.answer, frame), inner=self, frame=frame,
+            known_error=None if self.known_error is None else self.known_error * scale,
+        )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write values, standard_error, mask, bounds and the record: to .npz, or to .nc with xarray."""
@@ -138,6 +174,7 @@ class Solution:
             "walks": self.walks,
             "seconds": self.seconds,
             "converged": self.converged,
+            "reason": self.reason,
             "options": asdict(self.options),
             "history": [asdict(step) for step in self.history],
         }

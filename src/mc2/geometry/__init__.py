@@ -4,7 +4,7 @@ from mc2.geometry.compositions import Difference, Intersection, Union
 from mc2.geometry.corners import Corner
 from mc2.geometry.description import from_description
 from mc2.geometry.domain import Domain, DomainProgram
-from mc2.geometry.grid import Grid
+from mc2.geometry.grid import Grid, as_grid
 from mc2.geometry.holes import Hole
 from mc2.geometry.polygon import Polygon
 from mc2.geometry.shapes import (
@@ -38,5 +38,6 @@ __all__ = [
     "Stadium",
     "Triangle",
     "Union",
+    "as_grid",
     "from_description",
 ]

@@ -78,6 +78,9 @@ class Composition(Domain):
     def rotate(self, angle: float) -> Self:
         return type(self)(*(part.rotate(angle) for part in self.parts))
 
+    def scale(self, factor: float) -> Self:
+        return type(self)(*(part.scale(factor) for part in self.parts))
+
     def describe(self) -> dict[str, Any]:
         return {self._name(): [part.describe() for part in self.parts]}
 

@@ -71,6 +71,10 @@ class Domain(ABC):
         """The domain turned about the origin, counter-clockwise, in radians."""
 
     @abstractmethod
+    def scale(self, factor: float) -> Domain:
+        """The domain with all its lengths, and its distance from the origin, multiplied by a factor above 0."""
+
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """The domain as plain data, for `from_description`."""
 

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mc2.errors import InputError, short
 from mc2.geometry.checks import numbers, whole
+
+if TYPE_CHECKING:
+    from mc2.geometry.domain import Domain
 
 MAX_SIZE = 16384
 
@@ -30,6 +35,13 @@ class Grid:
             raise InputError(f"grid bounds = {short(bounds)} must be (xmin, xmax, ymin, ymax), each min below its max")
         object.__setattr__(self, "size", whole("grid size", self.size, 1, MAX_SIZE))
         object.__setattr__(self, "bounds", bounds)
+
+    @classmethod
+    def covering(cls, domain: "Domain", size: int = 256) -> "Grid":
+        """The grid of square pixels around a domain: a square with the center of its bounding box, and its size."""
+        xmin, xmax, ymin, ymax = domain.bounds
+        x, y, half = xmin + 0.5 * (xmax - xmin), ymin + 0.5 * (ymax - ymin), 0.5 * domain.size
+        return cls(size, (x - half, x + half, y - half, y + half))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,6 +72,17 @@ class Grid:
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of all centres, two arrays [n, n], shared by all who ask."""
         return _points(self)
+
+
+def as_grid(grid: Grid | int | None, domain: "Domain") -> Grid:
+    """A grid as it is; for a number of pixels along a side, 256 if none is given, the grid that covers the domain."""
+    if isinstance(grid, Grid):
+        return grid
+    if grid is None:
+        return Grid.covering(domain)
+    if isinstance(grid, Integral) and not isinstance(grid, bool):
+        return Grid.covering(domain, int(grid))
+    raise InputError(f"grid = {short(grid)} must be a Grid, or a number of pixels along a side, such as 256")
 
 
 @lru_cache(maxsize=4)

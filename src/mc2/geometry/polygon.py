@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from mc2.geometry import curves, kernels
-from mc2.geometry.checks import finite
+from mc2.geometry.checks import finite, positive
 from mc2.geometry.domain import Bounds, Leaf
 from mc2.geometry.rings import Ring, check_rings, read_rings
 
@@ -77,6 +77,10 @@ class Polygon(Leaf):
         turn = finite("angle", angle)
         cos, sin = math.cos(turn), math.sin(turn)
         return self._mapped(lambda x, y: (cos * x - sin * y, sin * x + cos * y))
+
+    def scale(self, factor: float) -> Polygon:
+        factor = positive("factor", factor)
+        return self._mapped(lambda x, y: (factor * x, factor * y))
 
     def _mapped(self, function: Callable[[float, float], tuple[float, float]]) -> Polygon:
         outer, *holes = ([function(x, y) for x, y in ring] for ring in self.rings)

@@ -81,6 +81,11 @@ class Shape(Leaf):
         cos, sin = math.cos(turn), math.sin(turn)
         return dataclasses.replace(self, center=(cos * x - sin * y, sin * x + cos * y), angle=self.angle + turn)
 
+    def scale(self, factor: float) -> Self:
+        factor, (x, y) = positive("factor", factor), self.center
+        sizes: dict[str, Any] = {name: factor * value for name, value in zip(self.ranges, self.parameters, strict=True)}
+        return dataclasses.replace(self, **sizes, center=(factor * x, factor * y))
+
     def describe(self) -> dict[str, Any]:
         parameters = dict(zip(self.ranges, self.parameters, strict=True))
         return {"shape": self._name(), **parameters, "center": list(self.center), "angle": self.angle}

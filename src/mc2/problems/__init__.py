@@ -4,6 +4,7 @@ from mc2.problems.atoms import Atom, Atoms, AtomType
 from mc2.problems.expression import Expression
 from mc2.problems.families import FAMILIES, Biharmonic, Helmholtz, Laplace, Poisson, Yukawa
 from mc2.problems.files import ProblemFile, read_problem
+from mc2.problems.frame import Frame
 from mc2.problems.function import Function
 from mc2.problems.functions import as_function
 from mc2.problems.general_atoms import GENERAL_ATOMS
@@ -21,6 +22,7 @@ __all__ = [
     "Atoms",
     "Biharmonic",
     "Expression",
+    "Frame",
     "Function",
     "GridFunction",
     "Helmholtz",

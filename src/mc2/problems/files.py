@@ -4,7 +4,7 @@
     lambda = 9.0                           # yukawa only; helmholtz has k
     source = "40*x*y"                      # functions are expressions in x and y, or numbers
     boundary = "x**2 - y"
-    grid = 256                             # pixels along a side of [-1, 1]²; 256 if left out
+    grid = 256                             # pixels along a side of a square around the domain; 256 if left out
     title = "Any text"                     # shown above plots
 
     [domain]
@@ -23,7 +23,7 @@ from typing import Any
 
 from mc2.errors import InputError, short, unknown
 from mc2.files import read_toml
-from mc2.geometry import Grid, from_description
+from mc2.geometry import Grid, as_grid, from_description
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
 
@@ -59,10 +59,10 @@ def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
         raise InputError("key 'family' is missing") if family is None else unknown("family", family, FAMILIES)
     if "domain" not in data:
         raise InputError("key 'domain' is missing: a table such as [domain] with shape = \"disk\"")
-    grid = Grid(data.get("grid", 256))
     if not isinstance(data.get("title", ""), str):
         raise InputError(f"title = {short(data['title'])}: must be a text")
     problem = FAMILIES[family](from_description(data["domain"]), **_arguments(family, data))
+    grid = as_grid(data.get("grid"), problem.domain)
     problem.mask(grid)
     return ProblemFile(problem, grid, data.get("title", title))
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mc2.errors import InputError
+from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
-from mc2.problems import Problem
-from mc2.walks.engine import MAX_WALKS, Options, check_budgets, choose_device, walk
+from mc2.problems import Frame, Problem
+from mc2.walks.engine import MAX_KEY, MAX_WALKS, Options, check_budgets, choose_device, make_options, walk
 from mc2.walks.plan import Plan, make_plan
 
 
@@ -46,14 +46,17 @@ def estimate_batch(
     """Nested estimates of many problems.
 
     budgets: increasing walks per pixel, for all problems. walks: instead, one number for every problem; the results
-    then have one budget, named after the largest. instances: what keys their random numbers; 0, 1, 2, … if not given.
+    then have one budget, named after the largest. grid: one for all; 256 × 256 on [-1, 1]², PDEZoo's, if not given.
+    instances: what keys their random numbers; 0, 1, 2, … if not given.
     All else as in `estimate`. A Helmholtz problem is walked as `estimator` says.
     """
-    chosen = Options(**options)
+    chosen = make_options(options)
     each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
     checked = check_budgets(budgets if each is None else [max(each, default=1)])
     grid = grid or Grid()
-    numbers = list(range(len(problems))) if instances is None else list(instances)
+    if not isinstance(grid, Grid):
+        raise InputError(f"grid = {short(grid)} must be a Grid: one for all problems")
+    numbers = [whole("instance", n, 0, MAX_KEY) for n in (range(len(problems)) if instances is None else instances)]
     if not problems or len(numbers) != len(problems) or len(each or numbers) != len(problems):
         raise InputError(
             f"a batch needs problems, and as many instance numbers and walks: {len(problems)} problems, "
@@ -65,6 +68,12 @@ def estimate_batch(
         from mc2.walks.cuda import take_fields
         from mc2.walks.packing import pack
 
+        far = next((problem for problem in problems if not Frame.around(problem.domain).trivial), None)
+        if far is not None:
+            raise InputError(
+                f"a batch on a GPU needs domains of about the size of PDEZoo's, and {short(far.domain)} is not: scale "
+                "it, use mc2.estimate, or use device 'cpu'"
+            )
         packed = pack(plans, numbers, chosen, each).upload()
         return Batch(*take_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
     return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"))

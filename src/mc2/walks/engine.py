@@ -3,25 +3,29 @@
 import os
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mc2.errors import InputError, short, unknown
-from mc2.geometry import Grid
+from mc2.geometry import Domain, Grid, as_grid
 from mc2.geometry.checks import positive, whole
-from mc2.problems import Problem
+from mc2.problems import Frame, Problem
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
 from mc2.walks.tasks import Progress, Task, run_tasks
 
 MAX_WALKS = 1 << 31
+MAX_KEY = (1 << 64) - 1
+"""Seeds and instance numbers have 64 bits."""
 DEVICES = ("auto", "cpu", "cuda")
 NO_ENDS = np.empty((4, 0), np.float32), np.empty((4, 0), np.float32)
 """For walks whose ends and source samples nobody asks for."""
+LARGEST_VALUE = 1e140
+"""Of the data's size and its inverse, in `estimate`: the variance must be a float64 too."""
 _prepared: set[tuple[str, bool, str]] = set()
 
 
@@ -37,25 +41,47 @@ class Options:
     estimator: str = "standard"
     device: str = "auto"
     threads: int | None = None
+    unit: float | None = None
 
     def __post_init__(self) -> None:
-        whole("seed", self.seed, 0)
+        whole("seed", self.seed, 0, MAX_KEY)
         whole("max_steps", self.max_steps, 1, 1_000_000)
         if not 1e-6 <= positive("epsilon", self.epsilon) <= 0.1:
             raise InputError(f"epsilon = {self.epsilon!r} must lie between 1e-6 and 0.1: walks are in float32")
+        if self.unit is not None:
+            positive("unit", self.unit)
         if self.sampling not in SAMPLINGS:
             raise unknown("sampling", self.sampling, SAMPLINGS)
         if self.device not in DEVICES:
+            if str(self.device).lower().split(":")[0] in ("gpu", "cuda", "nvidia"):
+                raise InputError(f"unknown device {short(self.device)}: did you mean 'cuda'?")
             raise unknown("device", self.device, DEVICES)
         if self.threads is not None:
             whole("threads", self.threads, 1, 4096)
+
+    def length_unit(self, domain: Domain) -> float:
+        """The length that epsilon is a part of: `unit`, or half of the domain's size."""
+        return 0.5 * domain.size if self.unit is None else self.unit
+
+    def shell(self, domain: Domain) -> float:
+        """The distance from the boundary within which walks end, as a length."""
+        return self.epsilon * self.length_unit(domain)
+
+
+def make_options(options: Mapping[str, Any]) -> Options:
+    """Options from what a user gave by name; a name that is none of them is refused."""
+    known = [field.name for field in fields(Options)]
+    for name in options:
+        if name not in known:
+            raise unknown("option", name, known)
+    return Options(**options)
 
 
 def estimate(
     problem: Problem,
     walks: int = 8,
     *,
-    grid: Grid | None = None,
+    grid: Grid | int | None = None,
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
@@ -65,9 +91,11 @@ def estimate(
     """Estimate the solution of a problem by Walk on Spheres.
 
     walks: per point; 8 gives a noisy picture, 1,000 a fair one: the error falls as 1/√walks.
-    grid: where; 256 × 256 on [-1, 1]² if neither grid nor points are given. points: instead, an array [count, 2].
+    grid: where; a number of pixels along a side, 256 if not given, covers the domain. points: instead, an array
+    [count, 2] of points of the domain; on its boundary the boundary value is returned.
     seed, instance: key the random numbers, together with the pixel (or first_point + the index) and the walk.
-    epsilon: a walk ends this close to the boundary; 1e-4 is small against the noise of any practical budget.
+    epsilon: a walk ends this close to the boundary, as a part of half the domain's size; 1e-4 is small against the
+    noise of any practical budget. unit: the length that epsilon is a part of, instead of half the domain's size.
     max_steps: where a walk is cut off; 128 is ten times the usual length.
     sampling: of sources: `green`, or `uniform` as in PDEZoo. stratify: spread the first directions evenly.
     estimator: `standard`, or `reduced` for PDEZoo's Helmholtz trajectories.
@@ -90,7 +118,7 @@ def trajectory(
     problem: Problem,
     budgets: Sequence[int],
     *,
-    grid: Grid | None = None,
+    grid: Grid | int | None = None,
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
@@ -101,7 +129,7 @@ def trajectory(
 
     budgets: increasing numbers of walks per point. All else as in `estimate`.
     """
-    chosen, checked = Options(**options), check_budgets(budgets)
+    chosen, checked = make_options(options), check_budgets(budgets)
     found = walk(problem, checked, chosen, grid, points, instance, first_point, progress)
     _warn(found[-1])
     return found
@@ -111,28 +139,41 @@ def walk(
     problem: Problem,
     budgets: list[int],
     chosen: Options,
-    grid: Grid | None = None,
+    grid: Grid | int | None = None,
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
     progress: Progress | None = None,
 ) -> list[Estimate]:
-    """What `trajectory` does, without its warnings."""
-    plan = make_plan(problem, chosen.estimator)
-    place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1))
+    """What `trajectory` does, without its warnings. Walks are in the problem's frame, whatever its units."""
+    plan, instance = make_plan(problem, chosen.estimator), whole("instance", instance, 0, MAX_KEY)
+    frame = Frame.of(problem)
+    if not 1 / LARGEST_VALUE <= frame.value <= LARGEST_VALUE:
+        raise InputError(
+            f"the data are of size {frame.value:.0e}, whose square is no float64, so that no variance can be given: "
+            "rescale the data, or use mc2.solve"
+        )
+    place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1), frame)
+    own = chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
+    if not frame.trivial:  # only now: what is wrong with the problem is said in the user's units
+        plan = make_plan(frame.problem(problem), chosen.estimator)
     device = choose_device(chosen.device, plan)
     run = _runner(device, plan)
-    if plan.key(device) not in _prepared:  # compile or load the kernels, so that seconds are of walking
-        run(plan, place.first(), [1], chosen, 0, None)
+    if plan.key(device) not in _prepared and place.x.size:  # load the kernels, so that seconds are of walking
+        run(plan, place.first(), [1], own, 0, None)
         _prepared.add(plan.key(device))
     start = time.perf_counter()
-    sums, counts = run(plan, place, budgets, chosen, whole("instance", instance, 0), progress)
+    if place.x.size:
+        sums, counts = run(plan, place, budgets, own, instance, progress)
+    else:  # all points are on the boundary
+        sums, counts = np.zeros((0, len(budgets), 2)), np.zeros(3, np.int64)
     seconds = time.perf_counter() - start
     return [
         place.finish(sums[:, index], Record(
             walks=budget, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
             instance=instance, epsilon=chosen.epsilon, max_steps=chosen.max_steps, estimator=plan.name,
             sampling=chosen.sampling, stratified=chosen.stratify, device=device, seconds=seconds,
+            unit=chosen.length_unit(problem.domain),
         ))
         for index, budget in enumerate(budgets)
     ]  # fmt: skip
@@ -149,8 +190,9 @@ def choose_device(device: str, plan: Plan) -> str:
         raise InputError(f"device 'cuda' cannot be used: {reason}; use device 'cpu' or 'auto'")
     if device == "cuda" and not can_run(plan):
         raise InputError(
-            "device 'cuda' cannot run Python functions that are not formulas: write them with arithmetic, NumPy "
-            "functions and np.where, or use device 'cpu'"
+            "device 'cuda' cannot run Python functions that are not formulas, nor data that need float64: write them "
+            "with arithmetic, NumPy functions and np.where, in units in which they are of ordinary size, or use "
+            "device 'cpu'"
         )
     return "cuda" if not reason and can_run(plan) else "cpu"
 
@@ -171,7 +213,9 @@ def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64],
 class Place:
     """The points inside the domain where walks start, and how to lay results out again.
 
-    x, y: float32 [count]. keys: uint32 [count], the pixel or point numbers that key the random numbers.
+    x, y: float32 [count], in the frame. keys: uint32 [count], the pixel or point numbers that key the random numbers.
+    mask: the pixels or points that are walked. grid, points: in the user's coordinates. frame: of the problem.
+    edge, edge_values: the points that lie on the boundary, and the boundary values there.
     """
 
     x: NDArray[np.float32]
@@ -180,38 +224,52 @@ class Place:
     mask: NDArray[np.bool_]
     grid: Grid | None
     points: NDArray[np.float64] | None
+    frame: Frame = Frame()  # noqa: RUF009 (it cannot be changed)
+    edge: NDArray[np.bool_] | None = None
+    edge_values: NDArray[np.float64] | None = None
 
     @classmethod
-    def make(cls, problem: Problem, grid: Grid | None, points: ArrayLike | None, first_point: int) -> "Place":
+    def make(
+        cls,
+        problem: Problem,
+        grid: Grid | int | None,
+        points: ArrayLike | None,
+        first_point: int,
+        frame: Frame | None = None,
+    ) -> "Place":
+        array = edge = edge_values = None
         if points is None:
-            grid = grid or Grid()
+            grid = as_grid(grid, problem.domain)
             x, y = grid.points()
             mask = problem.mask(grid)
-            array = None
         else:
             if grid is not None:
                 raise InputError("give grid or points, not both")
             array = _check_points(points)
             x, y = array[:, 0], array[:, 1]
-            mask = problem.domain.contains(x, y)
-            if not mask.any():
-                raise InputError(f"none of the {len(array):,} points lies inside the domain")
+            mask, edge = _inside(problem.domain, array)
+            edge_values = problem.boundary(x[edge], y[edge])
+        frame = frame or Frame()
         keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)
-        return cls(x[mask].astype(np.float32), y[mask].astype(np.float32), keys, mask, grid, array)
+        x, y = frame.inward(x[mask], y[mask])
+        return cls(
+            x.astype(np.float32), y.astype(np.float32), keys, mask, None if points is not None else grid, array,
+            frame, edge, edge_values,
+        )  # fmt: skip
 
     def first(self) -> "Place":
         """Only the first point."""
-        return Place(self.x[:1], self.y[:1], self.keys[:1], self.mask, self.grid, self.points)
+        return replace(self, x=self.x[:1], y=self.y[:1], keys=self.keys[:1])
 
     def finish(self, sums: NDArray[np.float64], record: Record) -> Estimate:
         """An estimate from sums [count, 2] over the walks and their squares."""
-        mean, variance = moments(sums, record.walks)
-        fields = []
-        for values in (mean, variance):
-            field = np.zeros(self.mask.shape)
-            field[self.mask] = values
-            fields.append(field)
-        return Estimate(fields[0], fields[1], self.mask, record, self.grid, self.points)
+        found = moments(sums, record.walks)
+        mean, variance = np.zeros((2, *self.mask.shape))
+        mean[self.mask], variance[self.mask] = found[0] * self.frame.value, found[1] * self.frame.value**2
+        if self.edge is None or self.edge_values is None:
+            return Estimate(mean, variance, self.mask, record, self.grid, self.points)
+        mean[self.edge] = self.edge_values
+        return Estimate(mean, variance, self.mask | self.edge, record, self.grid, self.points)
 
 
 def moments(sums: NDArray[np.float64], walks: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -255,11 +313,18 @@ def cores() -> int:
 
 def rule_values(plan: Plan, options: Options) -> tuple[Any, ...]:
     """The fields of the kernels' `Rules`, in their types."""
+    domain = plan.problem.domain
+    shell = options.shell(domain)
+    if not 2e-7 <= shell / (0.5 * domain.size) <= 0.5:
+        raise InputError(
+            f"epsilon = {options.epsilon:g} of unit = {options.unit} is {shell / (0.5 * domain.size):.2g} of half the "
+            "domain's size: it must lie between 2e-7 and 0.5; leave unit out"
+        )
     return (
         plan.family,
         SAMPLINGS.index(options.sampling),
         np.float32(plan.parameter),
-        np.float32(options.epsilon),
+        np.float32(shell),
         np.float32(plan.largest),
         np.uint32(options.max_steps),
         options.stratify,
@@ -286,6 +351,19 @@ def _check_points(points: ArrayLike) -> NDArray[np.float64]:
     if not np.isfinite(array).all():
         raise InputError("points must be finite")
     return array
+
+
+def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which points lie inside and which on the boundary, up to rounding; a point outside is refused."""
+    distance = domain.distance(points[:, 0], points[:, 1])
+    inside = distance > 0
+    edge = ~inside & (distance >= -domain.rounding)
+    outside = np.flatnonzero(~(inside | edge))
+    if outside.size:
+        x, y = points[outside[0]]
+        others = f", nor {outside.size - 1:,} other points" if outside.size > 1 else ""
+        raise InputError(f"point {outside[0]}, ({x:.6g}, {y:.6g}), does not lie in the domain{others}")
+    return inside, edge
 
 
 def _warn(found: Estimate) -> None:

@@ -23,6 +23,7 @@ class Record:
     walks: per point. steps: taken in all. truncated: walks that ran out of steps, whose values are not trustworthy.
     not_finite: walks that met a source or boundary value that is not finite. estimator: the equation that was walked
     (a family, or `reduced`). sampling: of sources, `green` or `uniform`. seconds: of all budgets together.
+    epsilon: of unit, a length: walks ended within their product of the boundary.
     """
 
     walks: int
@@ -38,6 +39,7 @@ class Record:
     stratified: bool
     device: str
     seconds: float
+    unit: float = 1.0  # as in files from before epsilon was relative
 
 
 @dataclass(frozen=True)

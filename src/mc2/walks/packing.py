@@ -72,7 +72,7 @@ def pack(
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
         groups.setdefault(kind, []).append(number)
         programs[number, 11:13] = plan.family, MOST_WALKS if walks is None else walks[number]
-        rules[number] = plan.parameter, options.epsilon, plan.largest, *(operator or (0.0, 0.0, 0.0))
+        rules[number] = plan.parameter, options.shell(plan.problem.domain), plan.largest, *(operator or (0.0, 0.0, 0.0))
     keys = np.stack([make_key(options.seed, instance) for instance in instances])
     arrays = (*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
     chosen = {kind: np.array(numbers, np.int32) for kind, numbers in groups.items()}

@@ -8,6 +8,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -97,9 +99,27 @@ def pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="mc2")
 
 
+_limit: ContextVar[int | None] = ContextVar("mc2_threads", default=None)
+
+
+@contextmanager
+def threads_limited(threads: int | None) -> Iterator[None]:
+    """Within this, `in_halves` starts no second thread if threads is 1. None leaves everything as it is."""
+    token = _limit.set(_limit.get() if threads is None else threads)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
 def in_halves(function: Callable[..., Any], *arrays: NDArray[Any]) -> list[Any]:
-    """What a function makes of both halves of arrays, along their last axis: one in this thread, one in another."""
+    """What a function makes of both halves of arrays, along their last axis: one in this thread, one in another.
+
+    With one thread (see `threads_limited`) the halves follow each other, and the results are the same.
+    """
     mine, other = zip(*(np.array_split(array, 2, axis=-1) for array in arrays), strict=True)
+    if _limit.get() == 1:
+        return [function(*mine), function(*other)]
     helper = pool(2).submit(function, *other)
     return [function(*mine), helper.result()]
 

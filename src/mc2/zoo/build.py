@@ -89,7 +89,7 @@ def build_zoo(
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(
         split, (start, end), tuple(check_budgets(budgets)), grid.size, grid.bounds, seed, device, file_format,
-        shard_size, VERSION, **STANDARD,
+        shard_size, VERSION, **{name: STANDARD[name] for name in ("sampling", "epsilon", "max_steps")},
     )  # fmt: skip
     with nullcontext() if cluster is None else _connect(cluster) as client:
         return _build(Path(folder), asked, client, progress)

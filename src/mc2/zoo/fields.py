@@ -17,8 +17,8 @@ from mc2.walks.batch import plan_for_batch
 from mc2.walks.engine import Options, check_budgets, choose_device
 from mc2.zoo.instance import Instance
 
-STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128}
-"""How PDEZoo walks: what the paper's own numbers point to."""
+STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
+"""How PDEZoo walks: what the paper's own numbers point to. Its epsilon is a length, whatever the size of a domain."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,186 @@
+"""Frames: units in which a problem is of ordinary size, so that millimetres, kilometres and offsets do not matter.
+
+Walks are in float32, and lengths and tolerances of the geometry are compared with numbers of ordinary size. In its
+frame every problem is: with x = center + length x' and u = value u', the equation Δu − λu = f becomes
+Δ'u' − λ length² u' = f length²/value, and likewise for the other families.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mc2.geometry import Domain, Grid
+from mc2.problems.expression import Expression, X, Y, constant, multiply
+from mc2.problems.function import Array, Function
+from mc2.problems.machine import run
+from mc2.problems.problem import Problem
+
+ORDINARY = 8.0
+"""Half-sizes from 1/8 to 8 are walked as they are: PDEZoo's are 0.4 … 1.7."""
+NEAR = 4.0
+"""So are centers within this many half-sizes of the origin."""
+VALUES = 1e12
+"""And data of sizes from 1e-12 to 1e12."""
+SUBSTITUTED = 16.0
+"""Up to this many half-sizes from the origin float32 can still tell x = center + length x' apart well enough."""
+AGREEMENT = 1e-4
+"""Part of a function's largest value by which float32 may be off before the function is evaluated in float64."""
+SAMPLES = 512
+"""Points inside the domain, and as many on its boundary, at which the size of the data is taken."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates and units in which a problem is of ordinary size: x = center + length x', u = value u'.
+
+    center: of the domain's bounding box.
+    length: half of the domain's size.
+    value: the size of the data, as a power of two.
+    Each is left at (0, 0), 1 and 1 where the problem is ordinary already, as all of PDEZoo's are.
+    """
+
+    center: tuple[float, float] = (0.0, 0.0)
+    length: float = 1.0
+    value: float = 1.0
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Frame":
+        """The frame of a problem, from its domain and from its data at some points."""
+        around = cls.around(problem.domain)
+        return cls(around.center, around.length, _value(problem, around.length))
+
+    @classmethod
+    def around(cls, domain: Domain) -> "Frame":
+        """The frame of a domain, which leaves values as they are."""
+        xmin, xmax, ymin, ymax = domain.bounds
+        x, y, half = xmin + 0.5 * (xmax - xmin), ymin + 0.5 * (ymax - ymin), 0.5 * domain.size
+        ordinary = 1 / ORDINARY <= half <= ORDINARY and max(abs(x), abs(y)) <= NEAR * half
+        return cls() if ordinary or half <= 0 else cls((x, y), half)
+
+    @property
+    def trivial(self) -> bool:
+        """Whether the problem stays as it is."""
+        return self == Frame()
+
+    def inward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """The user's coordinates in the frame: x' = (x − center)/length."""
+        return (np.asarray(x, float) - self.center[0]) / self.length, (np.asarray(y, float) - self.center[1]) / self.length
+
+    def outward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """The frame's coordinates in the user's: x = center + length x'."""
+        return self.center[0] + self.length * np.asarray(x, float), self.center[1] + self.length * np.asarray(y, float)
+
+    def grid(self, grid: Grid) -> Grid:
+        """A grid in the frame."""
+        (xmin, xmax), (ymin, ymax) = self.inward(grid.bounds[:2], grid.bounds[2:])
+        return Grid(grid.size, (float(xmin), float(xmax), float(ymin), float(ymax)))
+
+    def domain(self, domain: Domain) -> Domain:
+        """A domain in the frame."""
+        moved = domain if self.center == (0.0, 0.0) else domain.move(-self.center[0], -self.center[1])
+        return moved if self.length == 1.0 else moved.scale(1.0 / self.length)
+
+    def problem(self, problem: Problem) -> Problem:
+        """The same problem in the frame; itself if the frame is trivial."""
+        if self.trivial:
+            return problem
+        framed = type(problem).__new__(type(problem))
+        framed.domain = self.domain(problem.domain)
+        for name, power in {"lam": 2, "k": 1}.items():
+            if name in problem.parameters:
+                setattr(framed, name, getattr(problem, name) * self.length**power)
+        inside, edge = framed.domain.sample_interior(SAMPLES, seed=0).T, framed.domain.sample_boundary(SAMPLES, seed=0).T
+        powers, places = {"exact": 0, **_powers(problem)}, {"source": inside, "exact": inside}
+        for name in ("source", "boundary", "laplacian", "exact"):
+            function = getattr(problem, name)
+            given = function is not None
+            setattr(framed, name, self._function(function, powers[name], places.get(name, edge)) if given else None)
+        return framed
+
+    def _function(self, function: Function, power: int, points: Array) -> Function:
+        """function(outward) length^power/value: with a program if float32 is good enough for it, else in float64."""
+        plain = Framed(function, self, power)
+        if not isinstance(function, Expression) or self.value != 1.0 or self._offset > SUBSTITUTED:
+            return plain
+        moved = _substitute(function, *(at + self.length * axis for at, axis in zip(self.center, (X, Y), strict=True)))
+        scaled = multiply(constant(self.length**power), moved)
+        return scaled if _fits_float32(scaled, *points) else plain
+
+    @property
+    def _offset(self) -> float:
+        """Distance of the center from the origin, in half-sizes."""
+        return max(map(abs, self.center)) / self.length
+
+
+class Framed(Function):
+    """Data in a frame: f(center + length x') length^power/value, always evaluated in float64.
+
+    function: f. frame: the frame. power: of the length, 0 for values, 2 for Laplacians, 4 for bi-Laplacians.
+    """
+
+    def __init__(self, function: Function, frame: Frame, power: int = 0) -> None:
+        self.function, self.frame, self.power = function, frame, power
+
+    @property
+    def program(self) -> None:
+        return None
+
+    @property
+    def text(self) -> str:
+        return self.function.text
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
+        with np.errstate(all="ignore"):
+            # value first: a source of 1e290 times length² would overflow
+            return self.function(*self.frame.outward(x, y)) / self.frame.value * self.frame.length**self.power
+
+    def apply(self, value: float, laplacian: float, bilaplacian: float) -> "Framed":
+        square = self.frame.length**2
+        inner = self.function.apply(value, laplacian * square, bilaplacian * square**2)
+        return Framed(inner, self.frame, self.power)
+
+
+def _powers(problem: Problem) -> dict[str, int]:
+    """The power of the length that makes data comparable with u, by their names."""
+    return {"source": 4 if problem.operator()[2] else 2, "boundary": 0, "laplacian": 2}
+
+
+def _value(problem: Problem, length: float) -> float:
+    """The power of two that is nearest to the largest of |g|, |f| length² and |h| length²; 1 if that is ordinary."""
+    inside = problem.domain.sample_interior(SAMPLES, seed=0).T
+    edge = problem.domain.sample_boundary(SAMPLES, seed=0).T
+    exponents = []  # logarithms: a product could overflow
+    for name, power in _powers(problem).items():
+        function = getattr(problem, name)
+        if function is None or name not in problem.data:
+            continue
+        sizes = np.abs(function(*(inside if name == "source" else edge)))
+        largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+        if largest > 0:
+            exponents.append(math.log2(largest) + power * math.log2(length))
+    if not exponents or abs(max(exponents)) <= math.log2(VALUES):
+        return 1.0
+    return 2.0 ** max(-1020, min(1020, round(max(exponents))))
+
+
+def _substitute(expression: Expression, x: Expression, y: Expression) -> Expression:
+    """The expression with x and y replaced."""
+    replaced: dict[Expression, Expression] = {X: x, Y: y}
+    for node in expression.order():
+        if node.arguments:
+            replaced[node] = Expression(node.operation, tuple(replaced[a] for a in node.arguments), node.number)
+        else:
+            replaced.setdefault(node, node)
+    return replaced[expression]
+
+
+def _fits_float32(function: Expression, x: Any, y: Any) -> bool:
+    """Whether the program in float32 agrees with float64 at points: nothing in it over- or underflows."""
+    exact = function(x, y)
+    with np.errstate(all="ignore"):
+        single = run(function.program, x, y, np.float32).astype(float)
+    off = np.abs(single - exact)
+    return bool(np.all(off <= AGREEMENT * np.max(np.abs(exact), initial=0.0)))
