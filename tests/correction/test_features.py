@@ -22,7 +22,7 @@ def on_boundary(text, domain=None):
     return features_on_boundary(as_function(text, "f"), domain or Disk())
 
 
-@pytest.mark.parametrize("domain", [Square(), Disk(), L_SHAPE.rotate(2.0)], ids=repr)
+@pytest.mark.parametrize("domain", [Square(), Disk(), L_SHAPE.rotate(3.0)], ids=repr)
 def test_a_bump_of_width_a_thousandth(domain):
     found = inside("1e5*exp(-((x-.2)**2 + (y-.1)**2)*1e6)", domain)
     assert found.places.shape == (1, 2)
