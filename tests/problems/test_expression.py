@@ -65,3 +65,12 @@ def test_text_reads_back(text):
     expression = read_expression(text)
     again = read_expression(expression.text)
     np.testing.assert_allclose(again(*POINTS), expression(*POINTS), rtol=1e-12)
+
+
+def test_comparisons_are_numbers():
+    """1.0 or 0.0, not NumPy's booleans, for which 1 + 1 is 1, −1 is an error, and sinh(1) a number of 16 bits."""
+    x, y = np.array([0.5, -0.5, 2.0]), np.array([1.0, 2.0, -1.0])
+    np.testing.assert_array_equal(read_expression("(x > 0) + (y > 0)")(x, y), [2, 1, 1])
+    np.testing.assert_array_equal(read_expression("(x > 0) - (y > 0)")(x, y), [0, -1, 1])
+    np.testing.assert_array_equal(read_expression("-(x >= 0)")(x, y), [-1, 0, -1])
+    np.testing.assert_allclose(read_expression("sinh(x > 0)")(x, y), np.sinh([1.0, 0.0, 1.0]), rtol=1e-15)

@@ -45,6 +45,15 @@ def _log_cosh(a: Any) -> Any:
     return np.logaddexp(a, -a) - math.log(2)
 
 
+def _less(a: Any, b: Any) -> Any:
+    """1.0 or 0.0: with NumPy's booleans 1 + 1 would be 1, and sinh(1) a number of 16 bits."""
+    return np.less(a, b) * 1.0
+
+
+def _less_equal(a: Any, b: Any) -> Any:
+    return np.less_equal(a, b) * 1.0
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
@@ -70,8 +79,8 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "sign": np.sign,
     "minimum": np.minimum,
     "maximum": np.maximum,
-    "less": np.less,
-    "less_equal": np.less_equal,
+    "less": _less,
+    "less_equal": _less_equal,
     "where": np.where,
     "erf": _erf,
     "log_cosh": _log_cosh,
