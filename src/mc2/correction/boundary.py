@@ -63,9 +63,12 @@ class BoundaryFit:
 
 
 @one_thread()
-def fit_boundary(problem: Problem, grid: Grid | None = None) -> BoundaryFit:
-    """Solve a problem from its source around the domain and its data on the boundary."""
-    start = lifted(problem, grid, EXACT)
+def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None = None) -> BoundaryFit:
+    """Solve a problem from its source around the domain and its data on the boundary.
+
+    grid: where it will be wanted. start: the lift of the source, if there is one already.
+    """
+    start = start or lifted(problem, grid, EXACT)
     best: BoundaryFit | None = None
     for basis, points in _bases(problem):
         if best is not None and basis.degree <= best.basis.degree and best.misfit < GOOD:

@@ -76,11 +76,13 @@ class Field:
         return replace(self, parts=tuple(own.items()))
 
 
-def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL) -> Field:
-    """The field to start from: the lift of the problem's source. tail: see `make_lift`."""
+def lifted(
+    problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None
+) -> Field:
+    """The field to start from: the lift of the problem's source. tail, accuracy: see `find_lift`."""
     if problem.source is None:
         return Field()
-    lift, resolution = find_lift(problem.source, problem.domain, problem.operator(), grid, tail)
+    lift, resolution = find_lift(problem.source, problem.domain, problem.operator(), grid, tail, accuracy)
     return Field(lift, (), resolution)
 
 

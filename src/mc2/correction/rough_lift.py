@@ -12,11 +12,12 @@ random points off the lattice.
 """
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.correction.features import features_in
 from mc2.correction.lift import (
     CLEAR,
     MARGIN,
@@ -97,9 +98,17 @@ class Resolution:
 
 
 def find_lift(
-    source: Function, domain: Domain, operator: Operator, grid: Grid | None = None, tail: float = TAIL
+    source: Function,
+    domain: Domain,
+    operator: Operator,
+    grid: Grid | None = None,
+    tail: float = TAIL,
+    accuracy: float | None = None,
 ) -> tuple[Lift, Resolution]:
-    """A lift on the lattice that the source needs, and how well it knows the source. grid, tail: see `make_lift`."""
+    """A lift on the lattice that the source needs, and how well it knows the source.
+
+    grid, tail: see `make_lift`. accuracy: of w, root mean square, for which a rough source has a finer lattice.
+    """
     peaks = find_peaks(source, domain)
     rough: _Rough | None = None
     for lift in lifts(source, domain.bounds, operator, grid, FINEST):
@@ -113,7 +122,12 @@ def find_lift(
         if 0 < rough.share <= SPREAD_OUT:
             break
     assert rough is not None
-    return (rough if rough.size >= LATTICE else _Rough(source, domain, operator, LATTICE, peaks)).lift()
+    if rough.size < LATTICE:
+        rough = _Rough(source, domain, operator, LATTICE, peaks)
+    lift, found = rough.lift()
+    if accuracy is not None and found.resolved and rough.typical(found) > accuracy:
+        lift, found = _Rough(source, domain, operator, 2 * LATTICE, peaks).lift()
+    return lift, found
 
 
 def probe(lift: Lift, source: Function, domain: Domain) -> Resolution:
@@ -129,7 +143,8 @@ def probe(lift: Lift, source: Function, domain: Domain) -> Resolution:
 
 def find_peaks(source: Function, domain: Domain) -> Peaks:
     """Features of a source that are narrower than samples would show."""
-    return NO_PEAKS
+    found = features_in(source, domain)
+    return Peaks(*found.places.T, found.widths) if len(found.places) else NO_PEAKS
 
 
 class _Rough:
@@ -154,8 +169,8 @@ class _Rough:
         self.values = np.where(self.finite, values, 0.0)
         tiles = self.size // TILE
         middle = (np.arange(tiles) + 0.5) * TILE * self.step
-        distance = domain.distance(*np.meshgrid(self.corner[0] + middle, self.corner[1] + middle))
-        self.inside, self.near = distance > -TILE * self.step, distance > -REACH * TILE * self.step
+        self.distance = domain.distance(*np.meshgrid(self.corner[0] + middle, self.corner[1] + middle))
+        self.inside, self.near = (self.distance > -reach * TILE * self.step for reach in (1, REACH))
         own = self._tiled(self.values**2).mean((1, 3))[self.inside]
         self.scale = max(float(np.sqrt(np.mean(own))), 1e-300)
         self.rough = self._find_rough()
@@ -165,10 +180,26 @@ class _Rough:
         """Of the domain's tiles that are rough."""
         return float(self.rough[self.inside].mean())
 
+    def typical(self, found: Resolution) -> float:
+        """The error of w that was found, root mean square over the domain."""
+        middle = self.x[TILE // 2 :: TILE], self.y[TILE // 2 :: TILE]
+        x, y = (c[self.distance > 0] for c in np.meshgrid(*middle))
+        return float(np.sqrt(np.mean(found.error(x, y) ** 2))) if x.size else 0.0
+
     def _tiled(self, field: NDArray[np.generic]) -> NDArray[np.generic]:
         """[tile row, row, tile column, column]."""
         tiles = self.size // TILE
         return field.reshape(tiles, TILE, tiles, TILE)
+
+    @cached_property
+    def _within(self) -> NDArray[np.bool_]:
+        """The lattice points inside the domain."""
+        tiles = self.distance > 0
+        found = np.repeat(np.repeat(tiles, TILE, axis=0), TILE, axis=1)
+        crossed = np.abs(self.distance) <= TILE * self.step
+        row, column = np.nonzero(np.repeat(np.repeat(crossed, TILE, axis=0), TILE, axis=1))
+        found[row, column] = self.domain.contains(self.x[column], self.y[row])
+        return found
 
     def _find_rough(self) -> NDArray[np.bool_]:
         """Tiles in which f is not finite, changes fast, or has a peak."""
@@ -253,10 +284,13 @@ class _Rough:
     def _resolution(self, lift: Lift, change: Lift, missed: float) -> Resolution:
         """change: what ending at lower frequencies would change. missed: masses."""
         from scipy.fft import irfft2
-        from scipy.ndimage import maximum_filter
+        from scipy.ndimage import uniform_filter
 
-        moved = np.abs(irfft2(change.spectrum, (self.size, self.size), workers=WORKERS))
-        errors = maximum_filter(self._tiled(moved).max((1, 3)), 3)
+        moved = np.asarray(irfft2(change.spectrum, (self.size, self.size), workers=WORKERS)) ** 2
+        weight = np.asarray(self._tiled(self._within.astype(float)).sum((1, 3)))
+        total = np.asarray(self._tiled(moved * self._within).sum((1, 3)))
+        mean, around = total / np.maximum(weight, 1.0), [uniform_filter(part, 3) for part in (total, weight)]
+        errors = np.sqrt(np.maximum(mean, around[0] / np.maximum(around[1], 1.0)))
         side = TILE * self.step
         seen = probe(lift, self.source, self.domain)
         if self.share > SPREAD_OUT and not seen.negligible:

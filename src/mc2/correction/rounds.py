@@ -8,7 +8,7 @@ Where the lift does not know all of the source, walks that sample what is left o
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -77,13 +77,23 @@ class Round:
 class Rounds:
     """A field that gets better round by round.
 
-    points: how many are fitted. options: of the walks.
+    options: of the walks.
+    grid: where the field will be wanted.
+    points: how many are fitted.
+    accuracy: of the lift, where the source is rough.
     """
 
-    def __init__(self, problem: Problem, options: Options, grid: Grid | None = None, points: int = POINTS) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        options: Options,
+        grid: Grid | None = None,
+        points: int = POINTS,
+        accuracy: float | None = None,
+    ) -> None:
         self.problem, self.options = problem, options
         start = time.perf_counter()
-        self.field: Field = lifted(problem, grid)
+        self.field: Field = lifted(problem, grid, accuracy=accuracy)
         self._lifting = time.perf_counter() - start
         self.fit: Projection | None = None
         self.doubt: Profile | None = None
@@ -117,6 +127,11 @@ class Rounds:
         return self.history[-1].error if self.history else np.inf
 
     @property
+    def fit_error(self) -> float:
+        """The part of it that is not of the source: what more walks or another fit can lower."""
+        return float(np.sqrt(max(self.error**2 - rms(self.source_error(*self._judged)) ** 2, 0.0)))
+
+    @property
     def trusted(self) -> bool:
         """Whether walks do not contradict what the fits claim."""
         return self.doubt is None and (self.field.resolution is None or self.field.resolution.resolved)
@@ -126,7 +141,7 @@ class Rounds:
         found, lift = self.field.resolution, self.field.lift
         if found is None or lift is None:
             return None
-        error = rms(self.field.error(*self.points.T))
+        error = rms(self.field.error(*self._judged))
         return Round("lift", PROBES, 0, found.scale, found.left, lift.size, error, found.negligible, self._lifting)
 
     def judge_source(self, walks: int) -> None:
@@ -139,10 +154,10 @@ class Rounds:
         self.truncated += exits.truncated
         scores = source_residual(self.problem, self.field, exits.samples)
         seen, noise, _ = _excess(scores)
-        claimed = rms(self.field.error(*self.points.T)) if resolution.resolved else 0.0
+        claimed = rms(self.field.error(*self._judged)) if resolution.resolved else 0.0
         agree = resolution.resolved and seen <= CONTRADICTED * (claimed**2 + noise)
         self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise
-        error, spent = rms(self._judged_bars()), time.perf_counter() - start
+        error, spent = rms(self.standard_error(*self._judged)), time.perf_counter() - start
         self.history.append(Round("source", len(self.points), walks, rms(scores), rms(scores), 0, error, agree, spent))
 
     def walk(self, walks: int) -> None:
@@ -169,7 +184,8 @@ class Rounds:
         start = time.perf_counter()
         exits = self._exits(walks)
         before = residual(self.problem, self.field, exits)
-        found = fit_boundary(self.problem)
+        # the lift of a rough source is as good as it gets; that of a smooth one is made better where no walks follow
+        found = fit_boundary(self.problem, start=None if self.field.exact else replace(self.field, parts=()))
         after = residual(self.problem, found.field, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.helped:
@@ -198,18 +214,18 @@ class Rounds:
         """Judge what the step has left over, and write it down."""
         self.slow = rms(after) > SLOW * rms(before)
         self.doubt = None
-        claimed = rms(self._judged_bars())
+        claimed = rms(self.standard_error(*self._judged))
         self.doubt = self._doubt(after if self.helped else before, claimed)
-        error = claimed if self.doubt is None else rms(self._judged_bars())
+        error = claimed if self.doubt is None else rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
         self.history.append(
             Round(kind, len(self.points), walks, rms(before), rms(after), functions, error, self.helped, seconds)
         )
 
-    def _judged_bars(self) -> Array:
-        """Error bars at some of the points."""
-        few = slice(None, None, max(1, len(self.points) // JUDGED))
-        return self.standard_error(*self.points[few].T)
+    @property
+    def _judged(self) -> Array:
+        """Some of the points [2, n]."""
+        return self.points[:: max(1, len(self.points) // JUDGED)].T
 
     def _doubt(self, left: Array, claimed: float) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.

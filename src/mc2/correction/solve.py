@@ -191,7 +191,7 @@ class _Solver:
         self.problem, self.grid, self.options, self.wanted = problem, grid, options, wanted
         self.mask = problem.mask(grid)
         self.progress = progress
-        self.rounds = Rounds(problem, options, grid)
+        self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance and 0.5 * wanted.tolerance)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
         self.limit = ""
@@ -204,7 +204,7 @@ class _Solver:
         if self.wanted.start == "boundary" or rounds.narrow:
             rounds.fit_boundary(PER_ROUND)
             left, untried = left - PER_ROUND, False
-        while left >= PER_ROUND and rounds.error > (tolerance or 0.0) and not self._spent():
+        while left >= PER_ROUND and rounds.fit_error > self._worth_fitting and not self._spent():
             count = left if left < 2 * PER_ROUND else PER_ROUND
             if untried and rounds.slow:
                 rounds.fit_boundary(count)
@@ -225,6 +225,14 @@ class _Solver:
         return self._finish()
 
     @property
+    def _worth_fitting(self) -> float:
+        """The error below which no better fit is wanted: the tolerance, less what the source takes of it."""
+        tolerance = self.wanted.tolerance or 0.0
+        if self.rounds.field.exact:
+            return tolerance
+        return max(0.7 * tolerance, 0.1 * rms(self.rounds.source_error(*self.rounds.points.T)))
+
+    @property
     def scale(self) -> float:
         return max(step.before for step in self.rounds.history)
 
@@ -243,7 +251,7 @@ class _Solver:
         rounds, tolerance = self.rounds, self.wanted.tolerance
         last = next(step for step in reversed(rounds.history) if step.kind != "source")
         spread = last.after if last.kept else last.before
-        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.error <= tolerance
+        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.fit_error <= tolerance
         if enough:
             return
         if tolerance is not None:
