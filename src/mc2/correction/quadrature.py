@@ -1,7 +1,8 @@
-"""Integrals of a function with jumps, kinks or peaks against smooth ones: Gauss rules on cells that adapt to it.
+"""Integrals of a function with jumps, kinks or peaks against smooth ones: Lobatto's rules on cells that adapt to it.
 
 A cell is split, along the axes along which the function is rough there, until what its rule leaves is small; so a jump
-is followed down to cells a few thousandths of a lattice cell wide, at a cost that grows with its length only.
+is followed down to cells a few thousandths of a lattice cell wide, at a cost that grows with its length only. The rules
+have nodes on the cells' edges and corners: a jump that cuts off a corner would hide from Gauss's.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-COARSE, FINE = 6, 4
+COARSE, FINE = 7, 4
 """Nodes of a rule along each side: of first cells and their halves, and of smaller ones, in which there is a jump."""
 DEEP = 2
 """Splits after which cells have the smaller rule."""
@@ -82,10 +83,11 @@ def integrate(
 
 @cache
 def _rule(count: int) -> tuple[Array, Array, Array]:
-    """Gauss and Legendre's nodes and weights on [-1, 1], and the matrix from values there to Legendre coefficients."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    polynomials = np.polynomial.legendre.legvander(nodes, count - 1)
-    return nodes, weights, (np.arange(count) + 0.5)[:, None] * polynomials.T * weights
+    """Lobatto's nodes and weights on [-1, 1], and the matrix from values there to Legendre coefficients."""
+    legendre = np.polynomial.legendre.Legendre.basis(count - 1)
+    nodes = np.concatenate([[-1.0], np.sort(legendre.deriv().roots().real), [1.0]])
+    weights = 2 / (count * (count - 1) * legendre(nodes) ** 2)
+    return nodes, weights, np.linalg.inv(np.polynomial.legendre.legvander(nodes, count - 1))
 
 
 def _sample(
@@ -103,7 +105,7 @@ def _sample(
 def _roughness(values: Array, to_series: Array) -> tuple[Array, Array]:
     """What a Gauss rule may miss along x and along y, per area [cell].
 
-    The rule is right for twice the degree of the series, so it misses about the square of the series' last two terms.
+    The rule is right for about twice the degree of the series, so it misses about the square of the series' last two terms.
     """
     series = to_series @ values @ to_series.T
     size = np.maximum(np.abs(values).max((1, 2)), 1e-300)

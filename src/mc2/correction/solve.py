@@ -191,7 +191,7 @@ class _Solver:
         self.problem, self.grid, self.options, self.wanted = problem, grid, options, wanted
         self.mask = problem.mask(grid)
         self.progress = progress
-        self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance and 0.5 * wanted.tolerance)
+        self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
         self.limit = ""
