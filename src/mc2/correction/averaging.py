@@ -53,7 +53,38 @@ class Averaging:
         return np.sqrt((self.share(x, y) + self.unsure) * self.noise(distance))
 
 
+@dataclass(frozen=True)
+class Scores:
+    """What walks say at points.
+
+    mean, variance: of what a field leaves over of the boundary data: the walks' mean, and the variance of that mean.
+    source_mean, source_variance: the same for what it leaves over of the source; None where that was not sampled.
+    largest: of the boundary data that walks have met.
+    """
+
+    mean: Array
+    variance: Array
+    source_mean: Array | None
+    source_variance: Array | None
+    largest: float
+
+
 def average(
+    problem: Problem,
+    field: Field,
+    x: Array,
+    y: Array,
+    walks: int,
+    options: Options,
+    instance: int,
+    progress: Progress | None = None,
+) -> tuple[Array, Array]:
+    """What a field leaves over of the boundary data at points: the walks' mean, and its variance."""
+    found = score_walks(problem, field, x, y, walks, options, instance, progress)
+    return found.mean, found.variance
+
+
+def score_walks(
     problem: Problem,
     field: Field,
     x: Array,
@@ -64,12 +95,13 @@ def average(
     progress: Progress | None = None,
     *,
     sampled: bool = False,
-) -> tuple[Array, Array]:
-    """What a field leaves over at points, from walks: their mean, and its variance. On the boundary it is known.
+) -> Scores:
+    """What a field leaves over at points. On the boundary it is known.
 
-    sampled: walks also meet what the field leaves over of the source.
+    sampled: whether walks also meet what it leaves over of the source.
     """
-    mean, variance = problem.boundary(x, y) - field(x, y), np.zeros(x.size)
+    mean, variance, largest = problem.boundary(x, y) - field(x, y), np.zeros(x.size), 0.0
+    source_mean, source_variance = np.zeros((2, x.size))
     step, inside = max(1, CHUNK // walks), np.flatnonzero(problem.domain.contains(x, y))
     for first in range(0, inside.size, step):
         part = inside[first : first + step]
@@ -77,12 +109,16 @@ def average(
         # every part has random numbers of its own
         exits = find_exits(problem, points, walks, options, instance + first, sampled=sampled)
         scores = residual(problem, field, exits)
-        if exits.samples is not None:
-            scores += source_residual(problem, field, exits.samples)
         mean[part], variance[part] = mean_and_variance(scores)
+        largest = max(largest, float(np.abs(scores).max()))
+        if exits.samples is not None:
+            own = source_residual(problem, field, exits.samples)
+            source_mean[part], source_variance[part] = mean_and_variance(own)
         if progress:
             progress(min(first + step, inside.size) * walks, inside.size * walks)
-    return mean, variance
+    if not sampled:
+        return Scores(mean, variance, None, None, largest)
+    return Scores(mean, variance, source_mean, source_variance, largest)
 
 
 def make_averaging(

@@ -1,28 +1,48 @@
-"""Certificates: the error of a solution, estimated without bias from fresh walks, with confidence intervals.
+"""Certificates: the error of anybody's field, estimated without bias from fresh walks, with confidence intervals.
 
-At a point, fitted field + mean of its residual walks − value is an unbiased estimate of u − value, up to the walks' ε;
-its square, less the variance of the mean, is one of the squared error. Both are averaged over points, all together and
-in regions.
+With any control variate φ, such as a fit, the error of a field v is u − v = (u − φ) + (φ − v). The second part is known
+at every pixel. The first is the solution of the problem that φ leaves over, on the boundary and of the source: walks
+from random pixels estimate it without bias, up to their ε, and so they do its products. The better φ is, the narrower
+is the interval; that it is any good need not be known.
+
+Intervals are for the mean over pixels and the mean square, corrected for skewness (Hall, 1992). Pixels are drawn more
+often where the boundary says that much is left over. Where it has values that no walk has met, intervals reach as far
+as these could matter.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mc2.correction.averaging import average
+from mc2.correction.averaging import Scores, score_walks
+from mc2.correction.boundary import spread
+from mc2.correction.features import features_on_boundary
+from mc2.correction.field import Field
 from mc2.errors import InputError, short
+from mc2.geometry import Grid
 from mc2.geometry.checks import whole
+from mc2.problems import Frame, Problem
+from mc2.walks.engine import Options
 
 if TYPE_CHECKING:
     from mc2.correction.solution import Solution
 
 Array = NDArray[np.float64]
+Bounds = tuple[float, float, float, float]
 INSTANCE = 1 << 40
 """Keys the random numbers of certificates: no other walks use them."""
 REGIONS = 3
-"""Regions along each side of the solution's bounding box."""
+"""Regions along each side of the field's bounding box."""
+ROUNDING = 1e-15
+"""Part of the largest value that no upper end is below."""
+FEWEST = 8
+"""Points from which an interval is made."""
+PLACES = 48
+"""Places on the boundary around which pixels are drawn more often."""
+SEEN = 0.5
+"""Part of what is left on the boundary that walks must have met to count as having met it."""
 
 
 @dataclass(frozen=True)
@@ -33,26 +53,44 @@ class Interval:
     low: float
     high: float
 
+    def scaled(self, factor: float) -> "Interval":
+        """In other units."""
+        return Interval(self.estimate * factor, self.low * factor, self.high * factor)
+
 
 @dataclass(frozen=True)
 class Region:
-    """Where, as (xmin, xmax, ymin, ymax), from how many points, and the error there.
+    """The error in a box.
 
-    mean: of u − value, with its sign. rms: the root of the mean square of u − value.
+    bounds: (xmin, xmax, ymin, ymax).
+    points: from how many.
+    mean: of u − value, with its sign.
+    rms: the root of the mean square of u − value.
     """
 
-    bounds: tuple[float, float, float, float]
+    bounds: Bounds
     points: int
     mean: Interval
     rms: Interval
 
+    def outward(self, frame: Frame) -> "Region":
+        """In the user's units."""
+        (xmin, xmax), (ymin, ymax) = frame.outward(self.bounds[:2], self.bounds[2:])
+        bounds = float(xmin), float(xmax), float(ymin), float(ymax)
+        return Region(bounds, self.points, self.mean.scaled(frame.value), self.rms.scaled(frame.value))
+
 
 @dataclass(frozen=True)
 class Certificate:
-    """The error of a solution.
+    """The error of a field.
 
-    overall, regions: averages, with confidence intervals. points: [count, 2]. values, standard_error: unbiased
-    estimates of u there, and their standard errors. walks: in all.
+    overall, regions: averages, with confidence intervals.
+    confidence: that each interval holds the truth, such as 0.95.
+    kind: `walks`; or `bound` where walks cannot judge, from boundary least squares: its ends are bounds.
+    points: [count, 2], where walks began.
+    values, standard_error: unbiased estimates of u there, and their standard errors.
+    walks: in all.
+    note: what the intervals rest on.
     """
 
     overall: Region
@@ -62,110 +100,340 @@ class Certificate:
     values: Array
     standard_error: Array
     walks: int
+    kind: str = "walks"
+    note: str = ""
 
     def __str__(self) -> str:
         rows = [("overall", self.overall)]
         for region in self.regions:
             xmin, xmax, ymin, ymax = region.bounds
-            rows.append((f"[{xmin:.2f}, {xmax:.2f}] × [{ymin:.2f}, {ymax:.2f}]", region))
+            rows.append((f"[{xmin:.3g}, {xmax:.3g}] × [{ymin:.3g}, {ymax:.3g}]", region))
         lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
+        if self.kind == "bound":
+            lines = ["error, root mean square with a bound from boundary least squares (walks cannot judge here)"]
         for name, region in rows:
             rms = region.rms
-            interval = f"({rms.low:.1e} … {rms.high:.1e})"
-            lines.append(f"{name:34} {rms.estimate:.1e} {interval}, {region.points:,} points")
-        return "\n".join(lines)
+            lines.append(f"{name:34} {_interval_text(rms)}, {region.points:,} points")
+        return "\n".join([*lines, self.note] if self.note else lines)
 
-
-def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int) -> Certificate:
-    """What `Solution.certify` documents."""
-    whole("walks", walks, 2)
-    whole("seed", seed, 0)
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence = {confidence!r} must lie between 0 and 1, such as 0.95")
-    if solution.method == "boundary":
-        raise InputError(
-            "walks cannot certify this solution: k² is not below half of the first eigenvalue, where their variance is "
-            "too large; its error bars come from the misfit on the boundary and the condition of the problem"
+    def outward(self, frame: Frame) -> "Certificate":
+        """In the user's units."""
+        return replace(
+            self,
+            overall=self.overall.outward(frame),
+            regions=tuple(region.outward(frame) for region in self.regions),
+            points=np.stack(frame.outward(*self.points.T), axis=1),
+            values=self.values * frame.value,
+            standard_error=self.standard_error * frame.value,
         )
-    chosen = _places(solution, points, seed)
-    x, y = chosen.x, chosen.y
-    mean, variance = average(solution.problem, solution.fitted, x, y, walks, solution.options, INSTANCE + seed)
-    estimate = solution.fitted(x, y) + mean
-    make = _Maker(estimate - chosen.value, variance, chosen.weight, _quantile(confidence))
-    bounds = float(x.min()), float(x.max()), float(y.min()), float(y.max())
-    return Certificate(
-        make.region(np.ones(x.size, bool), bounds),
-        tuple(make.region(inside, box) for inside, box in _split(x, y, bounds) if inside.sum() >= 8),
-        confidence,
-        np.stack([x, y], axis=1),
-        estimate,
-        np.sqrt(variance),
-        walks * x.size,
-    )
+
+
+def _interval_text(rms: Interval) -> str:
+    if rms.low <= 0:
+        return f"at most {rms.high:.1e}" + (f" (about {rms.estimate:.1e})" if rms.estimate > 0.3 * rms.high else "")
+    return f"{rms.estimate:.1e} ({rms.low:.1e} … {rms.high:.1e})"
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Coordinates, which float32 can hold, the solution's values there, and what each point stands for.
+class Claim:
+    """What is to be certified, in a problem's frame.
 
-    weight: pixels, where points were drawn; nothing where they were given.
+    x, y: points inside the domain [n].
+    value: the field there [n].
+    likely: where errors are likely, in any unit [n], such as error bars; or nothing.
+    drawn: whether the points are all pixels, from which some are drawn; else walks start from all of them.
     """
 
     x: Array
     y: Array
     value: Array
-    weight: Array | None
+    likely: Array | None = None
+    drawn: bool = True
 
 
-def _places(solution: "Solution", points: int | ArrayLike, seed: int) -> _Places:
-    """Pixels are drawn with replacement, half of them in proportion to the error bars: errors may be concentrated."""
+def certify_claim(
+    problem: Problem,
+    field: Field,
+    claim: Claim,
+    options: Options,
+    *,
+    walks: int,
+    points: int,
+    confidence: float,
+    seed: int,
+) -> Certificate:
+    """The error of a claim by fresh walks. field: the control variate φ. points: how many are drawn."""
+    edge = _Edge(problem, field)
+    drawn = _draw(claim, edge, points, (options.seed, seed)) if claim.drawn else _all(claim)
+    x, y = claim.x[drawn.index], claim.y[drawn.index]
+    scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=not field.exact)
+    fitted = field(claim.x, claim.y)
+    known = fitted - claim.value
+    scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), edge.scale)
+    make = _Maker(
+        known, drawn, scores, _quantile(confidence), ROUNDING * scale, edge.hidden(scores.largest),
+        field.error(claim.x, claim.y),
+    )  # fmt: skip
+    bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
+    regions = [
+        make.region(inside, box)
+        for inside, box in _split(claim.x, claim.y, bounds)
+        if inside[drawn.index].sum() >= FEWEST
+    ]
+    return Certificate(
+        make.region(np.ones(claim.x.size, bool), bounds),
+        tuple(regions),
+        confidence,
+        np.stack([x, y], axis=1),
+        fitted[drawn.index] + scores.mean + (0.0 if scores.source_mean is None else scores.source_mean),
+        np.sqrt(scores.variance + (0.0 if scores.source_variance is None else scores.source_variance)),
+        walks * x.size,
+        note=edge.note,
+    )
+
+
+def bound_claim(claim: Claim, fitted: Array, error: float, confidence: float) -> Certificate:
+    """The error of a claim where walks cannot judge: by a fit, and a bound for its own error."""
+    known = fitted - claim.value
+    bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
+
+    def region(inside: NDArray[np.bool_], box: Bounds) -> Region:
+        mean, rms = float(known[inside].mean()), float(np.sqrt(np.mean(known[inside] ** 2)))
+        # the bound is for the root mean square over all pixels
+        own = error * float(np.sqrt(inside.size / inside.sum()))
+        intervals = Interval(mean, mean - own, mean + own), Interval(rms, max(rms - own, 0.0), rms + own)
+        return Region(box, int(inside.sum()), *intervals)
+
+    boxes = [(inside, box) for inside, box in _split(claim.x, claim.y, bounds) if inside.sum() >= FEWEST]
+    return Certificate(
+        region(np.ones(known.size, bool), bounds),
+        tuple(region(inside, box) for inside, box in boxes),
+        confidence,
+        np.stack([claim.x, claim.y], axis=1),
+        fitted,
+        np.full(fitted.size, error),
+        0,
+        kind="bound",
+        note="a bound from the misfit at fresh boundary points and the condition of the problem, not from walks",
+    )
+
+
+def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int) -> Certificate:
+    """What `Solution.certify` documents."""
+    check_arguments(walks, points, confidence, seed)
+    inner = solution.inner or solution
+    claim = _claim_of(solution, points)
+    if inner.method == "boundary":
+        error = float(np.max(inner.answer.standard_error(claim.x[:1], claim.y[:1])))
+        found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
+    else:
+        count = points if isinstance(points, int) else 0
+        field = inner.fitted if inner.method == "rounds" else control_for(inner.problem, inner.options)
+        found = certify_claim(
+            inner.problem, field, claim, inner.options, walks=walks, points=count, confidence=confidence, seed=seed
+        )
+    return found.outward(solution.frame)
+
+
+def control_for(problem: Problem, options: Options) -> Field:
+    """The control variate that `solve` would find, from walks of its own."""
+    from mc2.correction.solve import solve
+
+    quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=max(options.max_steps, 1024))
+    return solve(problem, CONTROL_WALKS, grid=Grid.covering(problem.domain, 16), **vars(quiet)).fitted
+
+
+CONTROL_WALKS = 8
+"""Walks from each of the points that a control variate is fitted to."""
+
+
+def check_arguments(walks: int, points: object, confidence: float, seed: int) -> None:
+    """Refuse what no certificate can be made with."""
+    whole("walks", walks, 2)
+    whole("seed", seed, 0)
     if isinstance(points, int):
-        whole("points", points, 8)
-        inside = np.flatnonzero(solution.mask)
-        bars = solution.standard_error.ravel()[inside]
-        known = np.isfinite(bars).all() and bars.sum() > 0
-        share = 0.5 / inside.size + 0.5 * bars / bars.sum() if known else np.full(inside.size, 1 / inside.size)
-        random = np.random.default_rng((solution.options.seed, seed))
-        drawn = random.choice(inside.size, points, p=share / share.sum())
-        x, y = (c.ravel()[inside[drawn]] for c in solution.grid.points())
-        return _Places(x, y, solution.values.ravel()[inside[drawn]], 1 / (inside.size * share[drawn]))
+        whole("points", points, FEWEST)
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise InputError(f"confidence = {confidence!r} must lie between 0 and 1, such as 0.95")
+
+
+def _claim_of(solution: "Solution", points: int | ArrayLike) -> Claim:
+    inner = solution.inner or solution
+    if isinstance(points, int):
+        bars = inner.standard_error[inner.mask]
+        x, y = (c[inner.mask] for c in inner.grid.points())
+        known = bool(np.isfinite(bars).all() and bars.sum() > 0)
+        return Claim(x, y, inner.values[inner.mask], bars if known else None)
+    x, y = solution.frame.inward(*read_points(points))
+    x, y = x.astype(np.float32).astype(float), y.astype(np.float32).astype(float)
+    return Claim(x, y, inner(x, y), drawn=False)
+
+
+def read_points(points: ArrayLike) -> Array:
+    """Points as an array [2, count]."""
     try:
         array = np.asarray(points, float)
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.ndim != 2 or array.shape[1] != 2 or not len(array):
         raise InputError(f"points = {short(points)} must be a number of points, or an array [count, 2]")
-    x, y = array.T.astype(np.float32).astype(float)
-    return _Places(x, y, solution(x, y), None)
+    return array.T
+
+
+# --- which points -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """index: of the points that walks start from [count]. weight: what each stands for, 1 on average; None for all."""
+
+    index: NDArray[np.intp]
+    weight: Array | None
+
+
+def _all(claim: Claim) -> _Drawn:
+    return _Drawn(np.arange(claim.x.size), None)
+
+
+def _draw(claim: Claim, edge: "_Edge", count: int, seed: tuple[int, int]) -> _Drawn:
+    """Pixels with replacement: half of them anywhere, the others where errors are likely."""
+    size = claim.x.size
+    shares = [np.full(size, 1 / size)]
+    for likely in (claim.likely, edge.likely(claim.x, claim.y)):
+        if likely is not None:
+            shares.append(likely / likely.sum())
+    share = 0.5 * shares[0] + 0.5 * np.mean(shares[1:] or shares, axis=0)
+    index = np.random.default_rng(seed).choice(size, count, p=share / share.sum())
+    return _Drawn(index, 1 / (size * share[index]))
+
+
+class _Edge:
+    """What a control variate leaves over on the boundary, at points that are crowded at corners and narrow features."""
+
+    def __init__(self, problem: Problem, field: Field) -> None:
+        features = features_on_boundary(problem.boundary, problem.domain)
+        crowded = [corner.center for corner in problem.domain.corners()]
+        crowded += [(float(x), float(y)) for x, y in features.places]
+        points, roots = spread(problem.domain, crowded)
+        self.points, self.length = points, roots**2
+        data = problem.boundary(*points)
+        self.left = np.abs(data - field(*points))
+        if problem.laplacian is not None:
+            reach = problem.domain.size**2 / 16
+            self.left = self.left + reach * np.abs(problem.laplacian(*points) - field.laplacian(*points))
+        self.scale = float(np.abs(data).max())
+        self.pixel = problem.domain.size / 256
+        self.note = ""
+        if features.bound is None:
+            self.note = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
+
+    def likely(self, x: Array, y: Array) -> Array | None:
+        """Where what is left matters most, if that is in few places: about (its part of the boundary / distance)²."""
+        part = self.left * self.length
+        strongest = np.argsort(-part)[:PLACES]
+        if part[strongest].sum() < 0.5 * part.sum() or len(part) <= PLACES:
+            return None
+        found = np.zeros(x.size)
+        for k in strongest:
+            square = (x - self.points[0, k]) ** 2 + (y - self.points[1, k]) ** 2
+            found += part[k] ** 2 / (square + self.pixel**2)
+        return found if found.sum() > 0 else None
+
+    def hidden(self, largest: float) -> tuple[float, float]:
+        """What walks have not met, if they have met nothing larger than this: mean and mean square over the boundary."""
+        unseen = self.left > largest / SEEN
+        share = self.length / self.length.sum()
+        return float(np.sum((share * self.left)[unseen])), float(np.sum((share * self.left**2)[unseen]))
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Maker:
-    """error, variance: at points. weight: of each, where they were drawn at random. quantile: of the intervals."""
+    """Makes intervals.
 
-    error: Array
-    variance: Array
-    weight: Array | None
+    known: φ − v at all points.
+    drawn: those that were walked from.
+    scores: what walks say there of u − φ.
+    quantile: of the intervals.
+    floor: no upper end is below.
+    hidden: see `_Edge.hidden`.
+    lift_error: standard error of φ for the source, at all points.
+    """
+
+    known: Array
+    drawn: _Drawn
+    scores: Scores
     quantile: float
+    floor: float
+    hidden: tuple[float, float]
+    lift_error: Array
 
-    def region(self, inside: NDArray[np.bool_], bounds: tuple[float, float, float, float]) -> Region:
-        error, variance = self.error[inside], self.variance[inside]
-        weight = None if self.weight is None else self.weight[inside]
-        square = error**2 - variance
-        # the square of a normal estimate of e has the variance 4 e² v + 2 v²
-        noise = 4 * np.maximum(square, 0) * variance + 2 * variance**2
-        mean = self._interval(error, variance, weight)
-        low, middle, high = (float(np.sqrt(max(end, 0.0))) for end in self._interval(square, noise, weight))
-        return Region(bounds, len(error), Interval(mean[1], mean[0], mean[2]), Interval(middle, low, high))
+    def region(self, inside: NDArray[np.bool_], bounds: Bounds) -> Region:
+        """inside: which of all points."""
+        chosen, share = inside[self.drawn.index], float(inside.mean())
+        known, left, variance = self.known[self.drawn.index], self.scores.mean, self.scores.variance
+        # an estimate e of variance v has e² of variance 4 e² v + 2 v²
+        noise = 4 * np.maximum((known + left) ** 2 - variance, 0) * variance + 2 * variance**2
+        mean = self._average(left, variance, chosen, share)
+        square = self._average(2 * known * left + left**2 - variance, noise, chosen, share)
+        base, base_square = float(self.known[inside].mean()), float(np.mean(self.known[inside] ** 2))
+        low, middle, high = (base + end for end in mean)
+        least, centre, most = (float(np.sqrt(max(base_square + end, 0.0))) for end in square)
+        shift, reach = self._source(chosen, inside, share)
+        reach += float(np.sqrt(self.hidden[1] / share)) + self.floor
+        wider = self.hidden[0] / share + self.floor
+        low, high = low + min(shift[0], 0.0) - wider, high + max(shift[1], 0.0) + wider
+        most = max(most + reach, abs(middle))
+        sure = max(low, -high, 0.0)  # |mean| is at least so much, and the root mean square is never less
+        rms = Interval(max(centre, abs(middle)), max(least - reach, sure, 0.0), most)
+        return Region(bounds, int(chosen.sum()), Interval(middle, low, high), rms)
 
-    def _interval(self, values: Array, variance: Array, weight: Array | None) -> tuple[float, float, float]:
-        """Low, mean and high: over points drawn their spread tells, at given ones only the walks' noise counts."""
-        if weight is None:
-            mean, error = float(values.mean()), float(np.sqrt(variance.sum())) / len(values)
-        else:
-            mean = float(np.average(values, weights=weight))
-            error = float(np.linalg.norm(weight * (values - mean)) / weight.sum())
-        return mean - self.quantile * error, mean, mean + self.quantile * error
+    def _average(
+        self, values: Array, variance: Array, chosen: NDArray[np.bool_], share: float
+    ) -> tuple[float, float, float]:
+        """Low, mean and high of the average: over points drawn their spread tells, over all only the walks' noise."""
+        if self.drawn.weight is None:
+            count = int(chosen.sum())
+            mean, error = float(values[chosen].mean()), float(np.sqrt(variance[chosen].sum())) / count
+            return mean - self.quantile * error, mean, mean + self.quantile * error
+        return _skewed(self.drawn.weight * chosen * values / share, self.quantile)
+
+    def _source(
+        self, chosen: NDArray[np.bool_], inside: NDArray[np.bool_], share: float
+    ) -> tuple[tuple[float, float], float]:
+        """What is left of the source may do: to the mean, from … to, and to the root mean square, at most.
+
+        Its walks are noisy wherever it is rough, so what they say is not added: intervals reach as far as it could,
+        and as far as the lift itself says.
+        """
+        if self.scores.source_mean is None or self.scores.source_variance is None:
+            return (0.0, 0.0), 0.0
+        left, variance = self.scores.source_mean, self.scores.source_variance
+        low, _, high = self._average(left, variance, chosen, share)
+        weight = chosen / share if self.drawn.weight is None else self.drawn.weight * chosen / share
+        # from the variances: where few walks meet the source, the squares themselves hardly spread
+        noise = np.sqrt(np.sum(weight**2 * (4 * np.maximum(left**2 - variance, 0) * variance + 2 * variance**2)))
+        square = max(float(np.mean(weight * (left**2 - variance))), 0.0) + self.quantile * float(noise) / len(left)
+        own = self.quantile * float(np.sqrt(np.mean(self.lift_error[inside] ** 2)))
+        return (low, high), float(np.hypot(np.sqrt(square), own))
+
+
+def _skewed(values: Array, quantile: float) -> tuple[float, float, float]:
+    """Low, mean and high of the mean of values that may be skewed: Hall's transformation of Student's t."""
+    mean, spread = float(values.mean()), float(values.std())
+    error = spread / np.sqrt(values.size)
+    if spread == 0:
+        return mean, mean, mean
+    skew = float(np.mean(((values - mean) / spread) ** 3)) / np.sqrt(values.size)
+
+    def back(t: float) -> float:
+        if abs(skew) < 1e-6:
+            return t
+        return float(3 / skew * (np.cbrt(1 + skew * (t - skew / 6)) - 1))
+
+    return mean - error * back(quantile), mean, mean - error * back(-quantile)
 
 
 def _quantile(confidence: float) -> float:
@@ -175,9 +443,7 @@ def _quantile(confidence: float) -> float:
     return float(ndtri(0.5 + 0.5 * confidence))
 
 
-def _split(
-    x: Array, y: Array, bounds: tuple[float, float, float, float]
-) -> list[tuple[NDArray[np.bool_], tuple[float, float, float, float]]]:
+def _split(x: Array, y: Array, bounds: Bounds) -> list[tuple[NDArray[np.bool_], Bounds]]:
     """Equal boxes, and which points lie in each."""
     columns = np.linspace(bounds[0], bounds[1], REGIONS + 1)
     rows = np.linspace(bounds[2], bounds[3], REGIONS + 1)
