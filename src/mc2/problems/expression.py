@@ -45,6 +45,11 @@ def _log_cosh(a: Any) -> Any:
     return np.logaddexp(a, -a) - math.log(2)
 
 
+def _condition(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """1 where a comparison holds, else 0, as the kernels compute it: NumPy's truth values add up differently."""
+    return lambda a, b: compare(a, b) * 1.0
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
@@ -70,8 +75,9 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "sign": np.sign,
     "minimum": np.minimum,
     "maximum": np.maximum,
-    "less": np.less,
-    "less_equal": np.less_equal,
+    "less": _condition(np.less),
+    "less_equal": _condition(np.less_equal),
+    "equal": _condition(np.equal),
     "where": np.where,
     "erf": _erf,
     "log_cosh": _log_cosh,
