@@ -18,6 +18,9 @@ RIGHT = [
     lambda x, y: (x == 1) * 100,
     lambda x, y: np.where(x >= 1, 100.0, 0.0),
     lambda x, y: np.where(x < 1, 0.0, 100.0),
+    lambda x, y: np.where(x > 1 - 1e-9, 100.0, 0.0),
+    lambda x, y: np.where(x <= 1 - 1e-9, 0.0, 100.0),
+    lambda x, y: 100 + 100 * np.sign(x - 1),
     lambda x, y: np.where(x - y == 1 - y, 100.0, 0.0),
     lambda x, y: np.where(np.maximum(x, y / 2) == 1, 100.0, 0.0),
     "where(x == 1, 100, 0)",
@@ -28,22 +31,25 @@ RIGHT = [
 
 @pytest.mark.parametrize("boundary", RIGHT, ids=range(len(RIGHT)))
 def test_a_side_is_a_side_also_in_single_precision(boundary):
-    problem = mc2.Laplace(Rectangle(1.0, 0.7), boundary)
+    function = mc2.Laplace(Rectangle(1.0, 0.7), boundary).boundary
     y = np.linspace(-0.69, 0.69, 200)
-    for dtype in (np.float32, np.float64):
-        for x in (1.0, 1 - 3e-7, 1 + 3e-7):
-            np.testing.assert_array_equal(run(problem.boundary.program, x, y, dtype), 100)
-            np.testing.assert_array_equal(run(problem.boundary.program, -x, y, dtype), 0)
-    np.testing.assert_array_equal(problem.boundary(0.999, y), 0)
+    for x in (1.0, 1 - 3e-7, 1 + 3e-7):
+        np.testing.assert_array_equal(run(function.program, x, y, np.float32), 100)
+        np.testing.assert_array_equal(run(function.program, -x, y, np.float32), 0)
+        np.testing.assert_array_equal(function(np.full(200, x, np.float32), y.astype(np.float32)), 100)
+    for x in (1.0, 1 - 2e-16, 1 + 2e-16):
+        np.testing.assert_array_equal(function(x, y), 100)
+    np.testing.assert_array_equal(function(0.99999, y), 0)  # in double precision, jumps stay where they are
+    np.testing.assert_array_equal(run(function.program, 0.999, y, np.float32), 0)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_units_do_not_matter(size):
     square = Polygon(size * np.array([(3, 3), (4, 3), (4, 4), (3, 4)]))
-    boundary = mc2.Laplace(square, lambda x, y: np.where(x**2 == 9 * size**2, 1.0, 0.0)).boundary
+    program = mc2.Laplace(square, lambda x, y: np.where(x**2 == 9 * size**2, 1.0, 0.0)).boundary.program
     y = size * np.linspace(3.01, 3.99, 50)
-    np.testing.assert_array_equal(boundary(3 * size * (1 + 1e-7), y), 1)
-    np.testing.assert_array_equal(boundary(3.001 * size, y), 0)
+    np.testing.assert_array_equal(run(program, 3 * size * (1 + 1e-7), y, np.float32), 1)
+    np.testing.assert_array_equal(run(program, 3.001 * size, y, np.float32), 0)
 
 
 def test_walks_meet_the_side():
@@ -72,11 +78,34 @@ def narrow(x, y):
     return 100.0 if abs(x - 1) < 1e-9 else 0.0
 
 
-@pytest.mark.parametrize("boundary", [branch, narrow, "arctan2(y + 0.7, x - 2)"])
-def test_what_changes_within_rounding_is_refused(boundary):
+def slanted(x, y):
+    return 100.0 if x + 0.3 * y == 1 else 0.0
+
+
+CUT = "1 + arctan2(y + 0.7, x - 2)/pi"  # 2 on the bottom, but 0 just below
+
+
+@pytest.mark.parametrize(("boundary", "side"), [(branch, 100), (narrow, 100), (CUT, None)])
+def test_what_cannot_be_read_is_called_on_the_boundary_only(boundary, side):
+    """Where rounding in single precision would matter, points are projected in double precision first."""
+    function = mc2.Laplace(Rectangle(1.0, 0.7), boundary).boundary
+    assert function.program is None
+    t = np.linspace(-0.65, 0.65, 100, dtype=np.float32)
+    off = np.float32(3e-7) * np.where(np.arange(100) % 2, 1, -1).astype(np.float32)
+    if side is None:
+        np.testing.assert_allclose(function(t, np.float32(-0.7) + off), 2, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(function(np.float32(1) + off, t), side)
+
+
+def test_what_changes_within_rounding_is_refused():
+    domain = Polygon([(-1, -1), (1.3, -1), (0.7, 1), (-1, 1)])
     with pytest.raises(InputError, match="boundary changes within rounding along the boundary: it is") as refused:
-        mc2.Laplace(Rectangle(1.0, 0.7), boundary)
+        mc2.Laplace(domain, slanted)
     assert "\n" not in str(refused.value)
+    function = mc2.Laplace(domain, lambda x, y: np.where(x + 0.3 * y == 1, 100.0, 0.0)).boundary
+    y = np.linspace(-0.99, 0.99, 100)
+    np.testing.assert_array_equal(function(1 - 0.3 * y, y), 100)
 
 
 def wide(x, y):
@@ -88,7 +117,7 @@ SMOOTH = [wide, "cos(1000*x)*exp(3*y)", "where(x > 0.3, 1, -1) + sqrt(abs(y - 0.
 
 @pytest.mark.parametrize("boundary", SMOOTH)
 def test_what_does_not_is_accepted(boundary):
-    mc2.Laplace(Rectangle(1.0, 0.7), boundary)
+    assert mc2.Laplace(Rectangle(1.0, 0.7), boundary).boundary.program is not None
 
 
 def test_margins_are_lengths():

@@ -5,6 +5,7 @@ A function that only uses arithmetic and NumPy's functions is traced: called onc
 NumPy arrays is called on whole arrays, and a warning says so.
 """
 
+import dis
 import inspect
 import warnings
 from collections.abc import Callable
@@ -41,7 +42,8 @@ def _probed(function: Callable[..., Any], name: str) -> Array:
         raise InputError(f"{name}: must be a function of two arguments, x and y, not {_described(function)}") from None
     except ValueError:  # a function that does not tell its arguments
         pass
-    numbers = [_attempt(function, x, y) for x, y in PROBES.T.tolist()]
+    number = np.float64 if _inverts(function) else float
+    numbers = [_attempt(function, number(x), number(y)) for x, y in PROBES.T]
     together = _attempt(function, *PROBES.copy())  # a function may write into what it is given
     if isinstance(together, Exception) and isinstance(numbers[0], Exception):
         raise InputError(f"{name}: the Python function failed at x = 0.31, y = 0.23: {_first_line(numbers[0])}")
@@ -63,11 +65,18 @@ def _probed(function: Callable[..., Any], name: str) -> Array:
 def _attempt(function: Callable[..., Any], x: Any, y: Any) -> Any:
     """What a function returns, or the exception it raises."""
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)  # ~ of a truth value is for arrays only
+        with np.errstate(all="ignore"):
             return function(x, y)
     except Exception as error:
         return error
+
+
+def _inverts(function: Callable[..., Any]) -> bool:
+    """Whether a function uses ~, which is "not" for NumPy's truth values only: ~True is −2."""
+    try:
+        return any(step.opname == "UNARY_INVERT" for step in dis.get_instructions(function))
+    except TypeError:
+        return False
 
 
 def _real(value: Any, shape: tuple[int, ...], start: str, where: str) -> Array:
