@@ -69,7 +69,20 @@ def test_numbers_texts_and_atoms():
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, [], [1, 2], {}, np.zeros(3), "x +", float("nan"), lambda x: x, lambda x, y: "a", lambda x, y: x[:1], np.sin],
+    [
+        None,
+        True,
+        [],
+        [1, 2],
+        {},
+        np.zeros(3),
+        "x +",
+        float("nan"),
+        lambda x: x,
+        lambda x, y: "a",
+        lambda x, y: x[:1],
+        np.sin,
+    ],
 )
 def test_anything_else_is_refused(value):
     with pytest.raises(InputError) as refused:
