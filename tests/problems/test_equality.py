@@ -123,8 +123,8 @@ def test_what_does_not_is_accepted(boundary):
 def test_margins_are_lengths():
     """|a − b| at a distance of 1e-6 from where a = b."""
     a, b = (X**2 + Y**2) ** 0.5, 0.5 + 0 * X
-    assert float(margin(a, b, 1e-6)(0.3, 0.4)) == pytest.approx(1e-6)
-    assert float(margin(7 * X, 3 * Y, 1e-6)(0.3, 0.7)) == pytest.approx(1e-6 * np.hypot(7, 3))
+    assert float(margin(a - b, 1e-6)(0.3, 0.4)) == pytest.approx(1e-6)
+    assert float(margin(7 * X - 3 * Y, 1e-6)(0.3, 0.7)) == pytest.approx(1e-6 * np.hypot(7, 3))
 
 
 @pytest.mark.parametrize("text", ["abs(x*y - 0.1)", "minimum(x, y**2)", "maximum(x, y**2)", "where(x < y, x*x, 3*y)"])

@@ -1,7 +1,7 @@
 """What a fit cannot explain: the part of the walks' residual that is not noise.
 
-Noise differs from pixel to pixel; a lack of fit, as near a corner that no basis function knows, does not. So over blocks
-of pixels the squared weighted mean of what is left exceeds its expected variance, by the square of the lack of fit.
+Noise differs from pixel to pixel; a lack of fit, as near a corner that no basis function knows, does not. So over
+blocks of pixels the squared weighted mean of what is left exceeds its expected variance, by the square of the lack of fit.
 """
 
 import numpy as np
@@ -19,7 +19,8 @@ SIGNIFICANT = 4.0
 def lack_of_fit(rest: Array, variance: Array, mask: NDArray[np.bool_], bins: Bins) -> Profile | None:
     """The mean square of what a fit does not explain, over the distance to the boundary; None where it explains all.
 
-    rest: the walks' mean minus the fit, at the pixels of the mask. variance: of the walks' mean there. bins: by distance.
+    rest: the walks' mean minus the fit, at the pixels of the mask. variance: of the walks' mean there.
+    bins: the pixels by their distance.
     """
     best, found = SIGNIFICANT, None
     for side in BLOCKS:

@@ -56,8 +56,8 @@ def _probed(function: Callable[..., Any], name: str) -> Array:
     for (x, y), one, other in zip(PROBES.T, numbers, values, strict=True):
         if not isinstance(one, Exception) and not np.isclose(float(one), other, rtol=1e-9, atol=1e-12, equal_nan=True):
             raise InputError(
-                f"{name}: the Python function is {float(one):.6g} for the numbers ({x:g}, {y:g}), but {other:.6g} there "
-                "for arrays: it must not depend on the type of x and y"
+                f"{name}: the Python function is {float(one):.6g} for the numbers ({x:g}, {y:g}), but {other:.6g} "
+                "there for arrays: it must not depend on the type of x and y"
             )
     return values
 

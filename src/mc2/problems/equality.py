@@ -1,15 +1,15 @@
 """Conditions in boundary data that hold on a whole side, such as x == 1 on the right side of a square.
 
-Walks end on the boundary up to rounding: there x may be 0.99999994. So in boundary data a == b means that the point lies
-within a small length of where a = b,
+Walks end on the boundary up to rounding: there x may be 0.99999994. So in boundary data a == b means that the point
+lies within a small length of where a = b,
 
     |a − b| ≤ length · |∇(a − b)|,
 
 whatever the units of a and b. The length is 10⁻¹¹ of the largest coordinate for points in double precision, as fits and
-`solve` have them, and for the kernels of `estimate`, in single precision, 10⁻⁵ × size + 10⁻⁶ × largest coordinate of the
-domain. Inequalities stay as they are, so that jumps stay where they belong, unless a = b holds along the boundary, up to
-rounding: then they are within that length what they are on the boundary, as x ≥ 1 is true on that side, and x < 1 is
-not. What cannot be read so, such as a compiled `if x == 1`, is only called at points that were first projected on the
+`solve` have them, and for the kernels of `estimate`, in single precision, 10⁻⁵ × size + 10⁻⁶ × largest coordinate of
+the domain. Inequalities stay as they are, so that jumps stay where they belong, unless a = b holds along the boundary,
+up to rounding: then they are within that length what they are on the boundary, as x ≥ 1 is true on that side, and x < 1
+is not. What cannot be read so, such as a compiled `if x == 1`, is only called at points that were first projected on the
 boundary in double precision; it is refused where it changes within rounding even then.
 """
 
@@ -93,8 +93,8 @@ def within(function: Expression, length: float, points: Array, rounding: float) 
     """Equalities within a length, and so inequalities whose sides are equal, up to rounding, at several points."""
 
     def truth(condition: Expression) -> bool | None:
-        gap = np.abs(subtract(*condition.arguments)(*points))
-        near = gap <= margin(*condition.arguments, rounding)(*points)
+        gap = _gap(condition)
+        near = np.abs(gap(*points)) <= margin(gap, rounding)(*points)
         if near.sum() < _FEW:
             return None
         true = float(condition(*points[:, near]).mean())
@@ -105,13 +105,13 @@ def within(function: Expression, length: float, points: Array, rounding: float) 
 
 
 def without_equalities(expression: Expression) -> Expression:
-    """The same function with a == b written as (a ≤ b)·(b ≤ a), for kernels that have no such operation."""
+    """The same function with a == b written as |a − b| ≤ 0, for kernels that have no such operation."""
     return _rebuilt(expression, 0.0, lambda condition: None)
 
 
-def margin(a: Expression, b: Expression, length: float) -> Expression:
-    """The difference of a and b at a length from where they are equal: length·|∇(a − b)|."""
-    along_x, along_y = gradient(subtract(a, b), kinks=True)
+def margin(gap: Expression, length: float) -> Expression:
+    """The size of a function at a length from where it is 0: length·|∇gap|."""
+    along_x, along_y = gradient(gap, kinks=True)
     return multiply(constant(length), apply("sqrt", along_x * along_x + along_y * along_y))
 
 
@@ -124,7 +124,7 @@ def _rebuilt(expression: Expression, length: float, truth: Callable[[Expression]
         arguments = tuple(new[argument] for argument in node.arguments)
         made = Expression(node.operation, arguments, node.number)
         if node.operation == "equal":
-            made = _equal(*arguments, length)
+            made = _zero(_gap(made), length)
         elif node.operation in ("less", "less_equal"):
             made = _settled(made, length, truth(made))
         elif node.operation == "sign" and length:
@@ -139,14 +139,19 @@ def _settled(condition: Expression, length: float, truth: bool | None) -> Expres
     """A condition that is one thing within a length of where its two sides are equal."""
     if truth is None:
         return condition
-    equal = _equal(*condition.arguments, length)
+    equal = _zero(_gap(condition), length)
     return apply("maximum", condition, equal) if truth else multiply(condition, 1.0 - equal)
 
 
-def _equal(a: Expression, b: Expression, length: float) -> Expression:
-    if length == 0:
-        return multiply(apply("less_equal", a, b), apply("less_equal", b, a))
-    return apply("less_equal", apply("absolute", subtract(a, b)), margin(a, b, length))
+def _gap(condition: Expression) -> Expression:
+    """a − b of a comparison of a with b."""
+    a, b = condition.arguments
+    return subtract(a, b)
+
+
+def _zero(gap: Expression, length: float) -> Expression:
+    """Whether a point lies within a length of where a function is 0."""
+    return apply("less_equal", apply("absolute", gap), margin(gap, length) if length else constant(0.0))
 
 
 def _around(rounding: float) -> Array:
@@ -175,7 +180,7 @@ def _change(function: Function, here: Array, points: Array, times: list[float], 
 
 
 def _check_projected(function: Function, name: str, domain: Domain, points: Array, rounding: float) -> None:
-    """Refuse a function that is something else where walks meet the boundary: points off by rounding, then projected."""
+    """Refuse a function that is something else where walks meet the boundary: off by rounding, then projected."""
     with np.errstate(all="ignore"):
         here = function(*points)
         for step in _around(rounding):
@@ -186,5 +191,6 @@ def _check_projected(function: Function, name: str, domain: Domain, points: Arra
                 k = wrong[0]
                 raise InputError(
                     f"{name} changes within rounding along the boundary: it is {here[k]:.6g} and {there[k]:.6g} near "
-                    f"({x[k]:.6g}, {y[k]:.6g}); compare with a tolerance, as abs(x - 1) < 1e-5, or use np.where(x == 1, …)"
+                    f"({x[k]:.6g}, {y[k]:.6g}); compare with a tolerance, as abs(x - 1) < 1e-5, or write "
+                    "np.where(x == 1, …)"
                 )

@@ -22,8 +22,8 @@ Bounds = tuple[float, float, float, float]
 class GridFunction(Function):
     """Values at the pixel centres of a grid, interpolated by cubic splines.
 
-    values: [rows, columns], row = y increasing; NaN where nothing is known, as outside a domain. Unknown pixels continue
-        the nearest known one with its slope, so that a spline near the edge of what is known is not spoilt.
+    values: [rows, columns], row = y increasing; NaN where nothing is known, as outside a domain. Unknown pixels
+        continue the nearest known one with its slope, so that a spline near the edge of what is known is not spoilt.
     grid: a `Grid` of as many pixels, or bounds (xmin, xmax, ymin, ymax) of the outer pixels' outer edges, with which
         an array need not be square; [-1, 1]² if not given.
     """
@@ -114,8 +114,8 @@ class GridFunction(Function):
         bounds = "(xmin, xmax, ymin, ymax)"
         raise InputError(
             f"{name}: {self.text} of the box {here.format(*self.bounds)} do not cover the domain in "
-            f"{here.format(*domain.bounds)}: nothing is known near ({x[missing[0]]:.4g}, {y[missing[0]]:.4g}); say where "
-            f"they lie, as GridFunction(values, {f'Grid({rows}, {bounds})' if rows == columns else bounds})"
+            f"{here.format(*domain.bounds)}: nothing is known near ({x[missing[0]]:.4g}, {y[missing[0]]:.4g}); say "
+            f"where they lie, as GridFunction(values, {f'Grid({rows}, {bounds})' if rows == columns else bounds})"
         )
 
     def _place(self, x: Array, y: Array) -> Array:

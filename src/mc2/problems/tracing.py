@@ -55,7 +55,7 @@ class Symbol(NDArrayOperatorsMixin):
         if function is np.where and len(args) == 3 and not kwargs:
             return Symbol(apply("where", *map(_expression, args)))
         if function is np.isclose and len(args) == 2:
-            return Symbol(_isclose(*map(_expression, args), **kwargs))
+            return Symbol(_isclose(_expression(args[0]), _expression(args[1]), **kwargs))
         return NotImplemented
 
 
