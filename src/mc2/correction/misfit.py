@@ -1,7 +1,8 @@
 """What a fit cannot explain: the part of the walks' residual that is not noise.
 
 Noise differs from pixel to pixel; a lack of fit, as near a corner that no basis function knows, does not. So over
-blocks of pixels the squared weighted mean of what is left exceeds its expected variance, by the square of the lack of fit.
+blocks of pixels the squared weighted mean of what is left exceeds its expected variance, by the square of the lack of
+fit.
 """
 
 import numpy as np

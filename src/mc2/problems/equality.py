@@ -9,8 +9,8 @@ whatever the units of a and b. The length is 10⁻¹¹ of the largest coordinate
 `solve` have them, and for the kernels of `estimate`, in single precision, 10⁻⁵ × size + 10⁻⁶ × largest coordinate of
 the domain. Inequalities stay as they are, so that jumps stay where they belong, unless a = b holds along the boundary,
 up to rounding: then they are within that length what they are on the boundary, as x ≥ 1 is true on that side, and x < 1
-is not. What cannot be read so, such as a compiled `if x == 1`, is only called at points that were first projected on the
-boundary in double precision; it is refused where it changes within rounding even then.
+is not. What cannot be read so, such as a compiled `if x == 1`, is only called at points that were first projected on
+the boundary in double precision; it is refused where it changes within rounding even then.
 """
 
 from collections.abc import Callable
