@@ -24,6 +24,11 @@ def test_it_agrees_with_the_rectangle_inside():
     assert np.allclose(polygon.distance(x, y), Rectangle(1.2, 1.0).distance(x, y), atol=1e-15)
 
 
+def test_a_closed_ring_is_opened():
+    closed = Polygon([*SQUARE, SQUARE[0]], holes=[[*SMALL, SMALL[0]]])
+    assert closed == Polygon(SQUARE, holes=[SMALL])
+
+
 def test_rays_through_vertices():
     diamond = Polygon([(1, 0), (0, 1), (-1, 0), (0, -1)])
     assert diamond.contains([0.0, 0.5, -0.5], 0.0).all()
@@ -44,7 +49,10 @@ def test_arrays_and_values():
 REFUSED = [
     ("three or more", [(0, 0), (1, 0)], []),
     ("three or more", [], []),
-    ("vertex 3 repeats vertex 0", [(0, 0), (1, 0), (1, 1), (0, 0)], []),
+    ("vertex 2 repeats vertex 0", [(0, 0), (1, 0), (0, 0), (0, 1)], []),
+    ("vertex 2 repeats vertex 0", [(0, 0), (1, 0), (0, 0)], []),
+    ("the outline crosses itself: polygon edge 0 .* polygon edge 2", [(0, 0), (1, 1), (1, 0), (0, 1)], []),
+    ("the outline crosses itself: polygon hole 1 edge 0 .* edge 2", SQUARE, [[(0, 0), (0.5, 0.5), (0.5, 0), (0, 0.5)]]),
     ("no area", [(0, 0), (1, 1), (2, 2)], []),
     ("no area", [(0, 0), (1, 0), (2, 0), (3, 0)], []),
     ("vertex 1 = .* finite", [(0, 0), (1, np.nan), (1, 1)], []),

@@ -138,3 +138,71 @@ def test_grid_functions_are_public():
     import mc2.problems
 
     assert mc2.problems.GridFunction is GridFunction
+
+
+def linear(x, y):
+    return 3 + 2 * x - y
+
+
+FAR = Disk(3.0, center=(50.0, -20.0))
+BOX = (47.0, 53.0, -23.0, -17.0)
+
+
+def test_arrays_carry_their_bounds():
+    """The same function, given in every way, on a domain far from [-1, 1]²."""
+    from types import SimpleNamespace
+
+    grid = Grid(40, BOX)
+    values = linear(*grid.points())
+    x, y = np.linspace(47.05, 52.95, 60), np.linspace(-17.1, -22.9, 30)  # y falls, and the array is not square
+
+    def labelled(values, dims):
+        coordinates = {"x": SimpleNamespace(values=x), "y": SimpleNamespace(values=y)}
+        return SimpleNamespace(values=values, dims=dims, coords=coordinates)
+
+    rows = linear(x[None, :], y[:, None])
+    given = [GridFunction(values, grid), (values, grid), (values, BOX), labelled(rows, ("y", "x"))]
+    given += [labelled(rows.T, ("x", "y"))]
+    px, py = Disk(2.5, center=(50.0, -20.0)).sample_interior(200, seed=0).T
+    for source in given:
+        problem = mc2.Poisson(FAR, source=source, boundary=0)
+        np.testing.assert_allclose(problem.source(px, py), linear(px, py), atol=2e-3)
+    assert mc2.Poisson(FAR, source=given[3], boundary=0).source.bounds == pytest.approx(BOX, abs=0.2)
+
+
+def test_data_arrays():
+    xarray = pytest.importorskip("xarray")
+    x, y = np.linspace(47, 53, 50), np.linspace(-17, -23, 30)
+    array = xarray.DataArray(linear(x[:, None], y[None, :]), coords={"x": x, "y": y}, dims=("x", "y"))
+    source = mc2.Poisson(FAR, source=array, boundary=0).source
+    np.testing.assert_allclose(source(x[3:-3], -20.0), linear(x[3:-3], -20.0), atol=2e-3)
+
+
+HOLED = np.ones((40, 40))
+HOLED[10:20, 10:20] = np.nan
+
+UNCOVERED = [
+    (np.ones((40, 40)), r"source: values on 40 × 40 pixels of the box \(-1, 1, -1, 1\) do not cover the domain in"),
+    (np.ones((40, 40)), r"as GridFunction\(values, Grid\(40, \(xmin, xmax, ymin, ymax\)\)\)"),
+    ((np.ones((40, 40)), Grid(40, (47.0, 52.5, -23.0, -17.0))), "do not cover the domain"),
+    ((HOLED, BOX), "nothing is known near"),
+    ((np.ones((40, 40)), 3), "must be a list of 4 numbers"),
+    ((np.ones((40, 40)), Grid(30)), "do not fit a grid of 30 × 30"),
+    ((np.ones((40, 30)), Grid(30)), r"not of shape \[40, 30\]"),
+]
+
+
+@pytest.mark.parametrize(("source", "message"), UNCOVERED, ids=range(len(UNCOVERED)))
+def test_arrays_that_do_not_cover_the_domain(source, message):
+    with pytest.raises(InputError, match=message) as refused:
+        mc2.Poisson(FAR, source=source, boundary=0)
+    assert "\n" not in str(refused.value)
+
+
+def test_pixels_that_are_not_needed_may_be_unknown():
+    """Half a pixel beyond the array, unknown pixels outside the domain, and inside it for boundary data."""
+    x, y = Grid(40, BOX).points()
+    outside = np.where(FAR.contains(x, y), linear(x, y), np.nan)
+    mc2.Poisson(FAR, source=(outside, BOX), boundary=0)
+    mc2.Poisson(FAR, source=(linear(x, y), (47.05, 52.95, -22.95, -17.05)), boundary=0)
+    mc2.Laplace(FAR, boundary=(np.where(FAR.distance(x, y) < 1.0, linear(x, y), np.nan), BOX))

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from mc2.correction.field import Field, lifted
 from mc2.correction.physics import correct_by_physics
-from mc2.correction.projection import Projection
+from mc2.correction.projection import Profile, Projection
 from mc2.correction.solution import Solution
 from mc2.errors import InputError, unknown
+from mc2.geometry import Domain
 from mc2.problems import Problem
 from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk
@@ -58,16 +59,21 @@ class Walked:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The answer of a fit."""
+    """The answer of a fit. doubt: what to add to the square of its error bars, over the distance to the boundary."""
 
     field: Field
     fit: Projection
+    domain: Domain
+    doubt: Profile | None
 
     def values(self, x: Array, y: Array) -> Array:
         return self.field(x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        return self.fit.standard_error(x, y)
+        error = self.fit.standard_error(x, y)
+        if self.doubt is None:
+            return error
+        return np.sqrt(error**2 + self.doubt(np.abs(self.domain.distance(x, y))))
 
 
 @final
@@ -104,7 +110,7 @@ class PhysicsCorrector(Corrector):
                 stacklevel=2,
             )
             return NoCorrector().correct(estimate, problem)
-        answer = Fitted(made.field, made.fit)
+        answer = Fitted(made.field, made.fit, problem.domain, made.doubt)
         return _solution(self, estimate, problem, made.values, answer, made.field, seconds)
 
 

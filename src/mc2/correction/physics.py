@@ -14,7 +14,8 @@ from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
 from mc2.correction.field import Field
 from mc2.correction.lift import make_lift
-from mc2.correction.projection import DEGREES, Projection, Sites, Smoothing, project
+from mc2.correction.misfit import lack_of_fit
+from mc2.correction.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
@@ -26,12 +27,14 @@ MAX_MISFIT = 1.5
 @dataclass(frozen=True)
 class Corrected:
     """values: [n, n], 0 outside the mask. field: what was fitted. fit: its last part, which knows the standard error.
-    kept: whether the fit was; else the values are the estimate's."""
+    kept: whether the fit was; else the values are the estimate's. doubt: the mean square of what the fit does not
+    explain, over the distance to the boundary; None where it explains all."""
 
     values: Array
     field: Field
     fit: Projection
     kept: bool
+    doubt: Profile | None = None
 
 
 @one_thread()
@@ -50,7 +53,8 @@ def correct_by_physics(
     """
     field = Field() if source is None else Field(make_lift(source, domain.bounds, operator, grid))
     x, y = (c[mask] for c in grid.points())
-    spread = Smoothing(mask, domain.distance(*grid.points()))(variance[mask])
+    smoothing = Smoothing(mask, domain.distance(*grid.points()))
+    spread = smoothing(variance[mask])
     rest = mean[mask] if field.lift is None else mean[mask] - field.lift.on_grid(grid)[mask]
     bases = [partial(make_basis, domain, operator, hole_degree=-1)]
     if domain.holes():
@@ -60,5 +64,7 @@ def correct_by_physics(
     fit = project(rest, spread, Sites(x, y), bases, degrees)
     field = field.plus(fit.basis, fit.coefficients)
     kept = fit.misfit < MAX_MISFIT
-    values = field.on_grid(grid, mask) if kept else np.where(mask, mean, 0.0)
-    return Corrected(values, field, fit, kept)
+    if not kept:
+        return Corrected(np.where(mask, mean, 0.0), field, fit, kept)
+    values = field.on_grid(grid, mask)
+    return Corrected(values, field, fit, kept, lack_of_fit((mean - values)[mask], spread, mask, smoothing.bins))

@@ -1,12 +1,15 @@
-"""Checks of what users and files pass in: a number, a length, a point."""
+"""Checks of what users and files pass in: a number, a length, a point, the arguments of a class."""
 
+import inspect
 import math
+from abc import ABCMeta
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
-from mc2.errors import InputError, short
+from mc2.errors import InputError, short, unknown
 
 
 def finite(name: str, value: object) -> float:
@@ -58,3 +61,35 @@ def listed(name: str, value: object, what: str) -> Sequence[object]:
     if not isinstance(value, list | tuple):
         raise InputError(f"{name} = {short(value)} must be a list of {what}")
     return value
+
+
+class CheckedArguments(ABCMeta):
+    """Makes classes whose objects are made with known arguments only; others are named, with the nearest known one."""
+
+    def __call__(cls, *values: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*values, **named)
+        except TypeError:
+            _check_arguments(cls, values, named)
+            raise
+
+
+def _check_arguments(kind: type, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse arguments that the class does not take, or that are missing or given twice."""
+    signature = inspect.signature(kind.__init__)  # type: ignore[misc]
+    try:
+        signature.bind(None, *values, **named)
+        return
+    except TypeError as error:
+        reason = str(error)
+    known = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+    names = [parameter.name for parameter in known if parameter.kind is not parameter.VAR_POSITIONAL]
+    for name in named:
+        if name not in names:
+            raise unknown(f"argument of {kind.__name__}", name, names) from None
+    needed = [p.name for p in known if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+    places = [p.name for p in known if p.kind is p.POSITIONAL_OR_KEYWORD]
+    missing = [name for name in needed if name not in named and name not in places[: len(values)]]
+    if missing:
+        raise InputError(f"{kind.__name__} needs {', '.join(missing)}: it takes {', '.join(names)}") from None
+    raise InputError(f"{kind.__name__}: {reason}; it takes {', '.join(names)}") from None

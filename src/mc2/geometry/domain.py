@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.geometry import kernels
+from mc2.geometry.checks import CheckedArguments
 from mc2.geometry.corners import Corner, find_corners
 from mc2.geometry.grid import Grid
 from mc2.geometry.holes import Hole, find_holes
@@ -32,7 +33,7 @@ class DomainProgram(NamedTuple):
     constants: np.ndarray  # float64 [m]
 
 
-class Domain(ABC):
+class Domain(metaclass=CheckedArguments):
     """An open set of the plane, given by a signed distance d: the points where d > 0.
 
     Everywhere |d(p) - d(q)| ≤ |p - q|, so a ball of radius d around a point inside stays inside.

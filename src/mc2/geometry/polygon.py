@@ -22,7 +22,7 @@ class Polygon(Leaf):
 
     d = ± the least distance to an edge, positive where a ray to the right crosses an odd number of edges: exact.
 
-    vertices: three or more corners (x, y) in order, the first not repeated at the end.
+    vertices: three or more corners (x, y) in order; the first may be repeated at the end.
     holes: rings of corners that lie inside, apart from each other.
     """
 

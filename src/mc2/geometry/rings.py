@@ -23,15 +23,25 @@ def read_rings(vertices: object, holes: object) -> tuple[Ring, ...]:
     if total > MAX_VERTICES:
         raise InputError(f"a polygon may have {MAX_VERTICES} vertices, holes included, not {total}")
     return tuple(
-        tuple(point(f"{_name(k)} vertex {i}", vertex) for i, vertex in enumerate(ring)) for k, ring in enumerate(rings)
+        _open(tuple(point(f"{_name(k)} vertex {i}", vertex) for i, vertex in enumerate(ring)))
+        for k, ring in enumerate(rings)
     )
+
+
+def _open(ring: Ring) -> Ring:
+    """Without the last vertex, if it repeats the first, as drawings and GIS files write rings."""
+    return ring[:-1] if len(ring) > 3 and ring[0] == ring[-1] else ring
 
 
 def check_rings(rings: list[np.ndarray]) -> None:
     """Refuse rings [k, 2] that are degenerate, cross or touch themselves or each other, or lie in the wrong place."""
     for k, ring in enumerate(rings):
         _check_vertices(_name(k), ring)
+    for k, ring in enumerate(rings):
+        _check_line(_name(k), ring)
     _check_crossings(rings)
+    for k, ring in enumerate(rings):
+        _check_area(_name(k), ring)
     _check_nesting(rings)
 
 
@@ -47,10 +57,20 @@ def _check_vertices(name: str, ring: np.ndarray) -> None:
     if same.size:
         first, second = sorted((int(order[same[0]]), int(order[same[0] + 1])))
         raise InputError(f"{name} vertex {second} repeats vertex {first}: give every vertex once")
+
+
+def _check_line(name: str, ring: np.ndarray) -> None:
+    """Vertices on a line: the smaller of the two singular values of their coordinates is nothing but rounding."""
+    sizes = np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False)
+    if sizes[1] <= 1e-14 * sizes[0]:
+        raise InputError(f"{name} has no area: its vertices lie on a line")
+
+
+def _check_area(name: str, ring: np.ndarray) -> None:
     x, y = (ring - ring.mean(axis=0)).T
     area = 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
     if area <= 1e-14 * np.ptp(ring, axis=0).max() ** 2:
-        raise InputError(f"{name} has no area: its vertices lie on a line")
+        raise InputError(f"{name} has no area: it is thinner than rounding")
 
 
 def _check_crossings(rings: list[np.ndarray]) -> None:
@@ -79,8 +99,9 @@ def _check_crossings(rings: list[np.ndarray]) -> None:
 
 
 def _crossing(one: tuple[int, int], other: tuple[int, int]) -> str:
+    itself = "the outline crosses itself: " if one[0] == other[0] else ""
     return (
-        f"{_name(one[0])} edge {one[1]} crosses or touches {_name(other[0])} edge {other[1]} "
+        f"{itself}{_name(one[0])} edge {one[1]} crosses or touches {_name(other[0])} edge {other[1]} "
         "(edge k goes from vertex k to the next)"
     )
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mc2.problems.equality import without_equalities
 from mc2.problems.expression import Expression, X, Y
 from mc2.problems.function import Program
 from mc2.problems.kernels import OPCODE
@@ -12,6 +13,7 @@ FIRST_FREE = 3
 
 def assemble(expression: Expression) -> Program:
     """The program of an expression."""
+    expression = without_equalities(expression)
     order = [node for node in expression.order() if node.operation not in ("x", "y")]
     last_use = {argument: node for node in order for argument in node.arguments}
     place = {X: 0, Y: 1}

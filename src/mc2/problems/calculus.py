@@ -26,9 +26,9 @@ class Derivatives(NamedTuple):
 FLAT = Derivatives(ZERO, ZERO, ZERO)
 
 
-def gradient(expression: Expression) -> tuple[Expression, Expression]:
-    """(∂u/∂x, ∂u/∂y)."""
-    d = derivatives(expression)
+def gradient(expression: Expression, kinks: bool = False) -> tuple[Expression, Expression]:
+    """(∂u/∂x, ∂u/∂y). kinks: where u bends or jumps, take the derivative beside; else such functions are refused."""
+    d = derivatives(expression, kinks)
     return d.x, d.y
 
 
@@ -37,10 +37,11 @@ def laplacian(expression: Expression) -> Expression:
     return derivatives(expression).laplacian
 
 
-def derivatives(expression: Expression) -> Derivatives:
+def derivatives(expression: Expression, kinks: bool = False) -> Derivatives:
     known: dict[Expression, Derivatives] = {}
     for node in expression.order():
-        known[node] = _differentiate(node, [known[argument] for argument in node.arguments])
+        parts = [known[argument] for argument in node.arguments]
+        known[node] = _beside(node, parts) if kinks and node.operation in _KINKS else _differentiate(node, parts)
     known[expression].laplacian.order()  # refuses results that grew too large
     return known[expression]
 
@@ -77,6 +78,23 @@ def _differentiate(node: Expression, parts: list[Derivatives]) -> Derivatives:
         f"{operation} has no Laplacian where it bends or jumps: give the source and the boundary data instead of "
         "an exact solution that uses it"
     )
+
+
+_KINKS = ("absolute", "sign", "minimum", "maximum", "less", "less_equal", "equal", "where")
+
+
+def _beside(node: Expression, parts: list[Derivatives]) -> Derivatives:
+    """Derivatives of a function that bends or jumps, everywhere else than there."""
+    if node.operation == "absolute":
+        side = apply("sign", node.arguments[0])
+        return Derivatives(*(_times(side, part) for part in parts[0]))
+    if node.operation in ("minimum", "maximum"):
+        lower = apply("less_equal", *node.arguments)
+        first, second = parts if node.operation == "minimum" else parts[::-1]
+        return _linear(first, second, lambda p, q: apply("where", lower, p, q))
+    if node.operation == "where":
+        return _linear(parts[1], parts[2], lambda p, q: apply("where", node.arguments[0], p, q))
+    return FLAT
 
 
 def _minus(a: Expression, b: Expression) -> Expression:

@@ -45,13 +45,9 @@ def _log_cosh(a: Any) -> Any:
     return np.logaddexp(a, -a) - math.log(2)
 
 
-def _less(a: Any, b: Any) -> Any:
-    """1.0 or 0.0: with NumPy's booleans 1 + 1 would be 1, and sinh(1) a number of 16 bits."""
-    return np.less(a, b) * 1.0
-
-
-def _less_equal(a: Any, b: Any) -> Any:
-    return np.less_equal(a, b) * 1.0
+def _condition(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """1 where a comparison holds, else 0, as the kernels compute it: NumPy's truth values add up differently."""
+    return lambda a, b: compare(a, b) * 1.0
 
 
 NUMPY: dict[str, Callable[..., Any]] = {
@@ -79,8 +75,9 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "sign": np.sign,
     "minimum": np.minimum,
     "maximum": np.maximum,
-    "less": _less,
-    "less_equal": _less_equal,
+    "less": _condition(np.less),
+    "less_equal": _condition(np.less_equal),
+    "equal": _condition(np.equal),
     "where": np.where,
     "erf": _erf,
     "log_cosh": _log_cosh,

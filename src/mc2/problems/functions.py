@@ -12,16 +12,19 @@ from mc2.problems.atoms import Atom, Atoms
 from mc2.problems.callables import from_callable
 from mc2.problems.expression import constant
 from mc2.problems.function import Function
-from mc2.problems.grid_function import GridFunction
+from mc2.problems.grid_function import GridFunction, read_bounds
 from mc2.problems.reader import read_expression
 
-FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom] | NDArray[np.floating[Any]]
+Values = NDArray[np.floating[Any]]
+FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom] | Values | tuple[Values, Any]
 
 
 def as_function(value: FunctionLike, name: str) -> Function:
     """A number, an expression text, a Python function, atoms, an array or a `Function`; name is what messages call it.
 
-    An array [n, n] holds values at the pixels of [-1, 1]²; for another grid make a `GridFunction` of it.
+    An array comes with where it lies: a `GridFunction`, an `xarray.DataArray` with coordinates x and y, or a pair
+    (array, grid), where grid is a `Grid` or bounds (xmin, xmax, ymin, ymax). An array [n, n] alone holds values at the
+    pixels of [-1, 1]², and a domain that reaches beyond is refused.
     """
     if isinstance(value, Function):
         return value
@@ -34,6 +37,10 @@ def as_function(value: FunctionLike, name: str) -> Function:
             return constant(float(value))
         if isinstance(value, np.ndarray) and value.ndim:
             return GridFunction(value)
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], np.ndarray):
+            return GridFunction(value[0], read_bounds("array", value[1]))
+        if hasattr(value, "dims") and hasattr(value, "coords") and hasattr(value, "values"):
+            return GridFunction.from_xarray(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     if callable(value):

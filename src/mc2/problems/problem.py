@@ -1,6 +1,6 @@
 """`Problem`: an elliptic equation, a domain, and the data that make its solution unique."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError, short
 from mc2.geometry import Domain, Grid
+from mc2.geometry.checks import CheckedArguments
+from mc2.problems.atoms import Atoms
+from mc2.problems.equality import along_boundary
 from mc2.problems.function import Array, Function
 from mc2.problems.functions import FunctionLike, as_function
 from mc2.problems.grid_function import GridFunction
 
 _CHECKS = 512
 """Points inside the domain, and as many on its boundary, at which data are checked when a problem is made."""
+_COVER = 128
+"""Pixels along the longer side of a domain, at which it is checked that values on a grid cover it."""
 
 
-class Problem(ABC):
+class Problem(metaclass=CheckedArguments):
     """Lu = f in a domain, with data on its boundary.
 
     Every family is a small subclass that names its operator L and the data it needs. Data that are not given follow
@@ -81,6 +86,12 @@ class Problem(ABC):
         inside = self.domain.sample_interior(_CHECKS, seed=0).T
         edge = self.domain.sample_boundary(_CHECKS, seed=0).T
         places = {"source": inside, "boundary": edge, "laplacian": edge}
+        for name in (*self.data, "exact"):
+            function = getattr(self, name)
+            if isinstance(function, GridFunction):
+                function.check_cover(name, self.domain, *(edge if name in ("boundary", "laplacian") else self._cover()))
+            elif name in ("boundary", "laplacian") and not isinstance(function, Atoms):
+                setattr(self, name, along_boundary(function, name, self.domain, edge))
         values = {name: _finite(getattr(self, name), name, places[name]) for name in self.data}
         if self.exact is None:
             return
@@ -97,6 +108,13 @@ class Problem(ABC):
             if name in self.data or name == "source":
                 place = places[name]
                 _agree(self, name, function(*place), values.get(name, zero), place)
+
+    def _cover(self) -> Array:
+        """Points [2, n] all over the domain and along its boundary."""
+        xmin, xmax, ymin, ymax = self.domain.bounds
+        half, x, y = 0.5 * self.domain.size, 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
+        points = np.stack(Grid(_COVER, (x - half, x + half, y - half, y + half)).points()).reshape(2, -1)
+        return np.concatenate([points[:, self.domain.contains(*points)], self.domain.sample_boundary(_CHECKS).T], 1)
 
     def mask(self, grid: Grid) -> NDArray[np.bool_]:
         """The pixels inside the domain; at least one."""

@@ -1,8 +1,9 @@
 """A safe reader of expressions: text in, `Expression` out, and no way to run anything.
 
-    sum      = product (("+" | "-") product)*            comparison = sum (("<" | "<=" | ">" | ">=") sum)?
+    sum      = product (("+" | "-") product)*            comparison = sum (compare sum)?
     product  = sign (("*" | "/") sign)*                   sign       = ("+" | "-") sign | power
     power    = operand ("**" sign)?                       operand    = number | name | call | "(" comparison ")"
+                                                          compare    = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 Names are x, y, the constants and the functions of `vocabulary`, with or without a `torch.`, `np.` or `math.` before
 them. Length and depth are bounded.
@@ -19,10 +20,11 @@ MAX_LENGTH = 10_000
 MAX_DEPTH = 60
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)|(?P<sign>\*\*|<=|>=|[-+*/(),<>]))",
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)|(?P<sign>\*\*|<=|>=|==|!=|[-+*/(),<>]))",
     re.ASCII,
 )
 _COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
+_COMPARISONS |= {"==": "equal", "!=": "not_equal"}
 
 
 def read_expression(text: str) -> Expression:

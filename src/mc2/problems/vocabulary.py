@@ -33,7 +33,8 @@ def _i1(a: Expression) -> Expression:
 
 _UNARY = ["negative", "sqrt", "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh"]
 _UNARY += ["absolute", "sign", "erf"]
-_BINARY = ["add", "subtract", "multiply", "divide", "power", "arctan2", "minimum", "maximum", "less", "less_equal"]
+_BINARY = ["add", "subtract", "multiply", "divide", "power", "arctan2", "minimum", "maximum"]
+_BINARY += ["less", "less_equal", "equal"]
 
 FUNCTIONS: dict[str, Callable[..., Expression]] = {
     **{name: _build(name, 1) for name in _UNARY},
@@ -41,6 +42,7 @@ FUNCTIONS: dict[str, Callable[..., Expression]] = {
     "where": _build("where", 3),
     "greater": lambda a, b: apply("less", b, a),
     "greater_equal": lambda a, b: apply("less_equal", b, a),
+    "not_equal": lambda a, b: 1.0 - apply("equal", a, b),
     "square": lambda a: integer_power(a, 2),
     "reciprocal": lambda a: 1.0 / a,
     "hypot": lambda a, b: apply("sqrt", integer_power(a, 2) + integer_power(b, 2)),
@@ -74,6 +76,7 @@ PREFIXES = ("torch.special.", "scipy.special.", "numpy.", "torch.", "math.", "np
 """Module names that may stand before a function or constant; they mean nothing."""
 
 _SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "less": "<", "less_equal": "<="}
+_SYMBOLS["equal"] = "=="
 _MAX_TEXT = 2_000
 
 

@@ -1,0 +1,49 @@
+"""Lack of fit is seen where there is one, and error bars then say so."""
+
+import numpy as np
+import pytest
+
+import mc2
+from mc2.correction.misfit import lack_of_fit
+from mc2.correction.projection import Bins
+from mc2.geometry import Disk, Grid, Polygon
+
+GRID, DISK = Grid(96), Disk(0.9)
+MASK = DISK.mask(GRID)
+X, Y = (c[MASK] for c in GRID.points())
+DISTANCE = DISK.distance(X, Y)
+VARIANCE = (0.1 + DISTANCE) ** 2
+
+
+def rest(seed, misfit=0.0):
+    return np.sqrt(VARIANCE) * np.random.default_rng(seed).normal(size=X.size) + misfit
+
+
+def test_noise_is_not_taken_for_lack_of_fit():
+    assert all(lack_of_fit(rest(seed), VARIANCE, MASK, Bins(DISTANCE)) is None for seed in range(40))
+
+
+@pytest.mark.parametrize("waves", [5, 20])
+def test_a_lack_of_fit_below_the_noise_is_measured(waves):
+    """A wave of a fifth of the noise: its mean square, 1/2 of the square of its height."""
+    wave = 0.1 * np.sin(waves * X)
+    found = [lack_of_fit(rest(seed, wave), VARIANCE, MASK, Bins(DISTANCE)) for seed in range(10)]
+    sizes = [float(profile(DISTANCE).mean()) for profile in found if profile is not None]
+    assert len(sizes) == 10
+    assert np.mean(sizes) == pytest.approx(np.mean(wave**2), rel=0.4)
+
+
+def reentrant(x, y):
+    return np.hypot(x, y) ** (2 / 3) * np.sin(2 / 3 * np.mod(np.arctan2(y, x), 2 * np.pi))
+
+
+@pytest.mark.parametrize("walks", [16, 64])
+def test_error_bars_know_of_a_corner_that_the_basis_does_not(walks):
+    """r^(2/3) on the L: without the doubt, bars are 4 to 12 times too small."""
+    shape = Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
+    found = mc2.solve(mc2.Laplace(shape, reentrant), walks, corrector="physics", grid=Grid(96), device="cpu")
+    assert found.method == "physics"
+    x, y = (c[found.mask] for c in found.grid.points())
+    error, bars = found.values[found.mask] - reentrant(x, y), found.standard_error[found.mask]
+    assert 0.6 < np.sqrt(np.mean(bars**2) / np.mean(error**2)) < 1.6
+    assert np.mean(np.abs(error) <= 1.96 * bars) > 0.8
