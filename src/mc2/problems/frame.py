@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from mc2.geometry import Domain, Grid
 from mc2.problems.expression import Expression, X, Y, constant, multiply
 from mc2.problems.function import Array, Function
-from mc2.problems.machine import run
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -67,7 +66,9 @@ class Frame:
 
     def inward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """The user's coordinates in the frame: x' = (x − center)/length."""
-        return (np.asarray(x, float) - self.center[0]) / self.length, (np.asarray(y, float) - self.center[1]) / self.length
+        return (np.asarray(x, float) - self.center[0]) / self.length, (
+            np.asarray(y, float) - self.center[1]
+        ) / self.length
 
     def outward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """The frame's coordinates in the user's: x = center + length x'."""
@@ -92,7 +93,10 @@ class Frame:
         for name, power in {"lam": 2, "k": 1}.items():
             if name in problem.parameters:
                 setattr(framed, name, getattr(problem, name) * self.length**power)
-        inside, edge = framed.domain.sample_interior(SAMPLES, seed=0).T, framed.domain.sample_boundary(SAMPLES, seed=0).T
+        inside, edge = (
+            framed.domain.sample_interior(SAMPLES, seed=0).T,
+            framed.domain.sample_boundary(SAMPLES, seed=0).T,
+        )
         powers, places = {"exact": 0, **_powers(problem)}, {"source": inside, "exact": inside}
         for name in ("source", "boundary", "laplacian", "exact"):
             function = getattr(problem, name)
@@ -177,10 +181,13 @@ def _substitute(expression: Expression, x: Expression, y: Expression) -> Express
     return replaced[expression]
 
 
-def _fits_float32(function: Expression, x: Any, y: Any) -> bool:
-    """Whether the program in float32 agrees with float64 at points: nothing in it over- or underflows."""
+def _fits_float32(function: Expression, x: Array, y: Array) -> bool:
+    """Whether the expression in float32 agrees with float64 at points: nothing in it over- or underflows."""
+    x, y = (c.astype(np.float32).astype(float) for c in (x, y))
     exact = function(x, y)
+    values: dict[Expression, Any] = {}
     with np.errstate(all="ignore"):
-        single = run(function.program, x, y, np.float32).astype(float)
-    off = np.abs(single - exact)
+        for node in function.order():
+            values[node] = np.asarray(node.evaluate(values, x, y), np.float32)
+        off = np.abs(values[function] - exact)
     return bool(np.all(off <= AGREEMENT * np.max(np.abs(exact), initial=0.0)))

@@ -359,8 +359,10 @@ def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.boo
     outside = np.flatnonzero(~(inside | edge))
     if outside.size:
         x, y = points[outside[0]]
-        others = f", nor {outside.size - 1:,} other points" if outside.size > 1 else ""
-        raise InputError(f"point {outside[0]}, ({x:.6g}, {y:.6g}), does not lie in the domain{others}")
+        raise InputError(
+            f"{outside.size:,} of {len(points):,} points lie outside the domain, the first of them is "
+            f"points[{outside[0]}] = ({x:.6g}, {y:.6g}): leave them out"
+        )
     return inside, edge
 
 
