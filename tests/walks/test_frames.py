@@ -164,3 +164,13 @@ def test_bad_options_of_batches():
     for options in ({"sed": 3}, {"instances": [2**64]}, {"grid": 3.5}):
         with pytest.raises(InputError):
             estimate_batch([mc2.Laplace(Disk(), "x")], **options)
+
+
+@pytest.mark.parametrize("text", ["1e-50*x*1e50", "x*1e-30*1e-30/1e-60", "exp(200*x)/exp(200*x)*x"])
+def test_formulas_that_float32_cannot_evaluate(text):
+    """Of ordinary size, but their parts are not: walks would see 0, or no number at all."""
+    points = [[0.3, 0.2], [-0.5, 0.4]]
+    expected = estimate(mc2.Laplace(Disk(), "x"), 100, points=points, device="cpu")
+    found = estimate(mc2.Laplace(Disk(), text), 100, points=points, device="cpu")
+    np.testing.assert_allclose(found.mean, expected.mean, atol=1e-6)
+    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-4)
