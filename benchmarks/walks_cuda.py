@@ -13,6 +13,7 @@ from mc2.walks.cuda import grid_points, launch
 from mc2.walks.engine import Options
 from mc2.walks.packing import pack
 from mc2.walks.plan import make_plan
+from mc2.zoo.fields import STANDARD
 from problems import mixed_problems
 
 U = "sin(4*x)*cos(4*y)"
@@ -64,16 +65,16 @@ def torch_poisson(walks=8, size=256, epsilon=1e-4, seed=0):
 
 def cuda(count=64, walks=8):
     problems = mixed_problems(count)
-    options = Options(estimator="reduced", sampling="uniform")
+    options = Options(estimator="reduced", **STANDARD)
     plans = [make_plan(p, "reduced" if p.name == "helmholtz" else "standard") for p in problems]
     grid = Grid()
     x, y, keys = grid_points(grid)
     packed = pack(plans, list(range(count)), options).upload()
     walking = seconds(lambda: launch(packed, x, y, keys, [walks], options))
     whole = seconds(
-        lambda: estimate_batch(problems, [walks], grid=grid, device="cuda", estimator="reduced", sampling="uniform")
+        lambda: estimate_batch(problems, [walks], grid=grid, device="cuda", estimator="reduced", **STANDARD)
     )
-    batch = estimate_batch(problems, [walks], grid=grid, device="cuda", estimator="reduced", sampling="uniform")
+    batch = estimate_batch(problems, [walks], grid=grid, device="cuda", estimator="reduced", **STANDARD)
     mask = batch.mask.copy_to_host()
     steps = int(batch.counts.copy_to_host()[:, 0].sum())
     disk = [mc2.Poisson(Disk(), exact=U)]

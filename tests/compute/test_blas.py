@@ -1,5 +1,7 @@
 """Linear algebra on one thread, and as before afterwards."""
 
+from threading import Event, Thread
+
 import numpy as np
 import pytest
 
@@ -49,3 +51,24 @@ def test_without_threadpoolctl_it_does_nothing(monkeypatch):
     before = threads()
     with one_thread():
         assert threads() == before
+
+
+def test_threads_that_overlap_leave_what_was():
+    """The first to enter leaves first: it must not restore, and the last must."""
+    before = threads()
+    entered, leave, seen = Event(), Event(), []
+
+    def second():
+        with one_thread():
+            entered.set()
+            leave.wait(10)
+            seen.extend(threads())
+
+    other = Thread(target=second)
+    with one_thread():
+        other.start()
+        assert entered.wait(10)
+    leave.set()
+    other.join()
+    assert set(seen) == {1}
+    assert threads() == before

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from mc2.errors import InputError
 from mc2.geometry import Annulus, Disk, Domain, Ellipse, Grid, Polygon, Rectangle, Square, Triangle
 
 from .plain import COMPOSED, LEAVES, RINGS, boundary, build, inside, name_of, random_tree
@@ -91,6 +92,23 @@ def test_moving_and_turning_follow_the_points(tree):
     assert np.allclose(domain.move(0.4, -0.3).distance(x + 0.4, y - 0.3), domain.distance(x, y), atol=1e-13)
     z = (x + 1j * y) * np.exp(0.9j)
     assert np.allclose(domain.rotate(0.9).distance(z.real, z.imag), domain.distance(x, y), atol=1e-13)
+
+
+@each_tree
+@pytest.mark.parametrize("factor", [1e-9, 3.0, 1e9])
+def test_scaling_scales_all_lengths(tree, factor):
+    domain = build(tree).move(0.3, -0.2)
+    x, y = np.random.default_rng(2).uniform(-2, 2, (2, 1000))
+    scaled = domain.scale(factor)
+    assert np.allclose(scaled.distance(factor * x, factor * y) / factor, domain.distance(x, y), atol=1e-13)
+    assert np.allclose(np.array(scaled.bounds) / factor, domain.bounds, atol=1e-13)
+
+
+@pytest.mark.parametrize("factor", [0, -1.0, np.inf, "2"])
+def test_wrong_factors(factor):
+    for domain in (Disk(), Polygon([(0, 0), (1, 0), (0, 1)])):
+        with pytest.raises(InputError, match="factor"):
+            domain.scale(factor)
 
 
 def test_distance_broadcasts_in_float64():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mc2.errors import InputError
-from mc2.geometry import Grid
+from mc2.geometry import Disk, Grid, Rectangle, as_grid
 
 
 def test_cell_centres():
@@ -38,3 +38,18 @@ def test_wrong_sizes(size):
 def test_wrong_bounds(bounds):
     with pytest.raises(InputError, match="grid bounds"):
         Grid(8, bounds)
+
+
+def test_covering():
+    assert Grid.covering(Disk()) == Grid()
+    wide = Rectangle(6.0, 2.0, center=(100.0, -20.0))
+    assert Grid.covering(wide, 32) == Grid(32, (94.0, 106.0, -26.0, -14.0))
+    assert as_grid(None, wide) == Grid.covering(wide, 256)
+    assert as_grid(np.int64(7), wide) == as_grid(7, wide) == Grid.covering(wide, 7)
+    assert as_grid(Grid(3), wide) == Grid(3)
+
+
+@pytest.mark.parametrize("grid", ["8", 8.0, True, (8, 8), [-1, 1]])
+def test_what_is_no_grid(grid):
+    with pytest.raises(InputError, match="must be a Grid, or a number of pixels along a side"):
+        as_grid(grid, Disk())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mc2.errors import InputError
-from mc2.geometry import Disk, Rectangle
+from mc2.geometry import Disk, Grid, Rectangle
 from mc2.problems import Yukawa, read_problem
 
 GOOD = """
@@ -42,6 +42,12 @@ def test_a_good_file(tmp_path):
     np.testing.assert_allclose(problem.source(0.5, 0.2), 4.0)
 
 
+def test_the_grid_covers_the_domain(tmp_path):
+    assert read_problem(write(tmp_path, GOOD)).grid == Grid(64)
+    far = read_problem(write(tmp_path, GOOD.replace("radius = 1.0", "radius = 4.0, center = [9, 9]")))
+    assert far.grid == Grid(64, (5, 13, 5, 13))
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples(path):
     assert read_problem(path).problem.mask(read_problem(path).grid).any()
@@ -70,7 +76,6 @@ BAD = [  # a change to the good file, and what the message must name
     (("center = [0.2, 0.1]", "center = [0.2]"), "center"),
     (("[domain]", "[domain]\nunion = []"), "union"),
     (("[domain]", "[domain"), "not valid TOML"),
-    (("radius = 1.0", "radius = 1.0, center = [9, 9]"), "no pixel centre"),
 ]
 
 

@@ -26,7 +26,9 @@ def solve(
     plot: Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")] = None,
     grid: Annotated[int | None, typer.Option(help="Pixels along a side, instead of the file's.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
-    epsilon: Annotated[float, typer.Option(help="A walk ends this close to the boundary, in half-sizes of the domain.")] = 1e-4,
+    epsilon: Annotated[
+        float, typer.Option(help="A walk ends this close to the boundary, in half-sizes of the domain.")
+    ] = 1e-4,
     max_steps: Annotated[
         int | None, typer.Option(help="Steps after which a walk is cut off: 1,024 in rounds, else 128.")
     ] = None,

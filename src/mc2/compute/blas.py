@@ -18,31 +18,48 @@ def _controller() -> Any:
         return None
     import scipy.linalg  # noqa: F401  it brings a library of its own, which must be loaded to be found
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 class _Limit:
-    """The limit of the whole process, shared by all threads that want it: the last to leave restores what was."""
+    """One thread for all who want it at the same time: the last of them to leave restores what the first one found."""
 
     def __init__(self) -> None:
-        self.lock, self.users, self.limiter = threading.Lock(), 0, None
+        self.lock, self.users = threading.Lock(), 0
+        self.found: list[int] = []
 
-    def enter(self, controller: Any) -> None:
+    def enter(self, libraries: list[Any]) -> list[int]:
+        """Limit all libraries; returns the threads that they had."""
         with self.lock:
+            found = [library.num_threads for library in libraries]
             if self.users == 0:
-                self.limiter = controller.limit(limits=1, user_api="blas")
+                self.found = found
             self.users += 1
+            for library in libraries:
+                _set_threads(library, 1)
+            return found
 
-    def leave(self) -> None:
+    def leave(self, libraries: list[Any], found: list[int]) -> None:
+        """Restore the libraries whose limit is this thread's own, and with the last to leave those that all share."""
         with self.lock:
             self.users -= 1
-            if self.users == 0:
-                limiter, self.limiter = self.limiter, None
-                limiter.restore_original_limits()  # type: ignore[attr-defined]
+            for library, own, shared in zip(libraries, found, self.found, strict=True):
+                if getattr(library, "threading_layer", "") == "openmp":
+                    _set_threads(library, own)
+                elif self.users == 0:
+                    _set_threads(library, shared)
 
     def renew_lock(self) -> None:
         """In a forked process: the thread that held the lock may not be there."""
         self.lock = threading.Lock()
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """From any thread: newer threadpoolctl lets only the thread that set a limit first set it again."""
+    release = getattr(library, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    library.set_num_threads(threads)
+    release(force=True)
 
 
 _limit = _Limit()
@@ -52,13 +69,13 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within this, BLAS libraries use one thread; threads that overlap in it leave what the first one found."""
+    """Within this, BLAS libraries use one thread. Threads may be in it at the same time."""
     controller = _controller()
     if controller is None:
         yield
         return
-    _limit.enter(controller)
+    found = _limit.enter(controller.lib_controllers)
     try:
         yield
     finally:
-        _limit.leave()
+        _limit.leave(controller.lib_controllers, found)

@@ -210,14 +210,15 @@ class Expression(Function):
         values: dict[Expression, Any] = {}
         with np.errstate(all="ignore"):
             for node in order:
-                values[node] = node._evaluate(values, x, y)
+                values[node] = node.evaluate(values, x, y)
                 for argument in node.arguments:  # free what no later operation needs
                     uses[argument] -= 1
                     if uses[argument] == 0:
                         del values[argument]
         return np.array(np.broadcast_to(values[self], x.shape), float)
 
-    def _evaluate(self, values: dict["Expression", Any], x: Array, y: Array) -> Any:
+    def evaluate(self, values: dict["Expression", Any], x: Array, y: Array) -> Any:
+        """This operation alone, given the values of its arguments."""
         if self.operation == "constant":
             return self.number
         if self.operation in ("x", "y"):

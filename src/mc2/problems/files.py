@@ -23,7 +23,7 @@ from typing import Any
 
 from mc2.errors import InputError, short, unknown
 from mc2.files import read_toml
-from mc2.geometry import Grid, as_grid, from_description
+from mc2.geometry import Grid, from_description
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
 
@@ -62,7 +62,7 @@ def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
     if not isinstance(data.get("title", ""), str):
         raise InputError(f"title = {short(data['title'])}: must be a text")
     problem = FAMILIES[family](from_description(data["domain"]), **_arguments(family, data))
-    grid = as_grid(data.get("grid"), problem.domain)
+    grid = Grid.covering(problem.domain, data.get("grid", 256))
     problem.mask(grid)
     return ProblemFile(problem, grid, data.get("title", title))
 

@@ -6,6 +6,7 @@ frame every problem is: with x = center + length x' and u = value u', the equati
 """
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,6 @@ from numpy.typing import ArrayLike
 from mc2.geometry import Domain, Grid
 from mc2.problems.expression import Expression, X, Y, constant, multiply
 from mc2.problems.function import Array, Function
-from mc2.problems.machine import run
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -67,7 +67,9 @@ class Frame:
 
     def inward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """The user's coordinates in the frame: x' = (x − center)/length."""
-        return (np.asarray(x, float) - self.center[0]) / self.length, (np.asarray(y, float) - self.center[1]) / self.length
+        return (np.asarray(x, float) - self.center[0]) / self.length, (
+            np.asarray(y, float) - self.center[1]
+        ) / self.length
 
     def outward(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """The frame's coordinates in the user's: x = center + length x'."""
@@ -92,12 +94,10 @@ class Frame:
         for name, power in {"lam": 2, "k": 1}.items():
             if name in problem.parameters:
                 setattr(framed, name, getattr(problem, name) * self.length**power)
-        inside, edge = framed.domain.sample_interior(SAMPLES, seed=0).T, framed.domain.sample_boundary(SAMPLES, seed=0).T
-        powers, places = {"exact": 0, **_powers(problem)}, {"source": inside, "exact": inside}
-        for name in ("source", "boundary", "laplacian", "exact"):
+        powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)
+        for name, points in places.items():
             function = getattr(problem, name)
-            given = function is not None
-            setattr(framed, name, self._function(function, powers[name], places.get(name, edge)) if given else None)
+            setattr(framed, name, None if function is None else self._function(function, powers[name], points))
         return framed
 
     def _function(self, function: Function, power: int, points: Array) -> Function:
@@ -107,7 +107,10 @@ class Frame:
             return plain
         moved = _substitute(function, *(at + self.length * axis for at, axis in zip(self.center, (X, Y), strict=True)))
         scaled = multiply(constant(self.length**power), moved)
-        return scaled if _fits_float32(scaled, *points) else plain
+        single, exact = _in_both_precisions(scaled, *points)
+        with np.errstate(all="ignore"):
+            fits = np.abs(single - exact) <= AGREEMENT * np.max(np.abs(exact), initial=0.0)
+        return scaled if fits.all() else plain
 
     @property
     def _offset(self) -> float:
@@ -148,16 +151,21 @@ def _powers(problem: Problem) -> dict[str, int]:
     return {"source": 4 if problem.operator()[2] else 2, "boundary": 0, "laplacian": 2}
 
 
+def _samples(domain: Domain) -> dict[str, Array]:
+    """Where data are looked at, by their names: points [2, count] inside the domain or on its boundary."""
+    inside, edge = domain.sample_interior(SAMPLES, seed=0).T, domain.sample_boundary(SAMPLES, seed=0).T
+    return {"source": inside, "boundary": edge, "laplacian": edge, "exact": inside}
+
+
 def _value(problem: Problem, length: float) -> float:
     """The power of two that is nearest to the largest of |g|, |f| length² and |h| length²; 1 if that is ordinary."""
-    inside = problem.domain.sample_interior(SAMPLES, seed=0).T
-    edge = problem.domain.sample_boundary(SAMPLES, seed=0).T
+    places = _samples(problem.domain)
     exponents = []  # logarithms: a product could overflow
     for name, power in _powers(problem).items():
         function = getattr(problem, name)
         if function is None or name not in problem.data:
             continue
-        sizes = np.abs(function(*(inside if name == "source" else edge)))
+        sizes = np.abs(function(*places[name]))
         largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
         if largest > 0:
             exponents.append(math.log2(largest) + power * math.log2(length))
@@ -177,10 +185,27 @@ def _substitute(expression: Expression, x: Expression, y: Expression) -> Express
     return replaced[expression]
 
 
-def _fits_float32(function: Expression, x: Any, y: Any) -> bool:
-    """Whether the program in float32 agrees with float64 at points: nothing in it over- or underflows."""
-    exact = function(x, y)
+def _in_both_precisions(function: Expression, x: Array, y: Array) -> tuple[Array, Array]:
+    """Values at the same points, computed in float32 and in float64."""
+    x, y = (c.astype(np.float32).astype(float) for c in (x, y))
+    values: dict[Expression, Any] = {}
     with np.errstate(all="ignore"):
-        single = run(function.program, x, y, np.float32).astype(float)
-    off = np.abs(single - exact)
-    return bool(np.all(off <= AGREEMENT * np.max(np.abs(exact), initial=0.0)))
+        for node in function.order():
+            values[node] = np.asarray(node.evaluate(values, x, y), np.float32)
+    return np.broadcast_to(values[function].astype(float), x.shape), function(x, y)
+
+
+def for_float32(problem: Problem) -> Problem:
+    """The problem itself; or one whose formulas that over- or underflow in float32 are evaluated in float64."""
+    formulas = {n: f for n in problem.data if isinstance(f := getattr(problem, n), Expression) and f.arguments}
+    if not formulas:
+        return problem
+    safe, places = problem, _samples(problem.domain)
+    for name, function in formulas.items():
+        single, exact = _in_both_precisions(function, *places[name])
+        known = np.isfinite(exact)
+        lost = np.max(np.abs(single), initial=0.0, where=known) < 0.5 * np.max(np.abs(exact), initial=0.0, where=known)
+        if lost or not np.isfinite(single[known]).all():
+            safe = copy(problem) if safe is problem else safe
+            setattr(safe, name, Framed(function, Frame()))
+    return safe

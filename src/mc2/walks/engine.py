@@ -14,6 +14,7 @@ from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, as_grid
 from mc2.geometry.checks import positive, whole
 from mc2.problems import Frame, Problem
+from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
 from mc2.walks.tasks import Progress, Task, run_tasks
@@ -155,8 +156,9 @@ def walk(
         )
     place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1), frame)
     own = chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
-    if not frame.trivial:  # only now: what is wrong with the problem is said in the user's units
-        plan = make_plan(frame.problem(problem), chosen.estimator)
+    framed = for_float32(problem) if frame.trivial else frame.problem(problem)
+    if framed is not problem:  # only now: what is wrong with the problem is said in the user's units
+        plan = make_plan(framed, chosen.estimator)
     device = choose_device(chosen.device, plan)
     run = _runner(device, plan)
     if plan.key(device) not in _prepared and place.x.size:  # load the kernels, so that seconds are of walking
@@ -361,8 +363,10 @@ def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.boo
     outside = np.flatnonzero(~(inside | edge))
     if outside.size:
         x, y = points[outside[0]]
-        others = f", nor {outside.size - 1:,} other points" if outside.size > 1 else ""
-        raise InputError(f"point {outside[0]}, ({x:.6g}, {y:.6g}), does not lie in the domain{others}")
+        raise InputError(
+            f"{outside.size:,} of {len(points):,} points lie outside the domain, the first of them is "
+            f"points[{outside[0]}] = ({x:.6g}, {y:.6g}): leave them out"
+        )
     return inside, edge
 
 

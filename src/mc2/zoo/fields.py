@@ -14,7 +14,7 @@ from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import estimate_batch
 from mc2.walks.batch import plan_for_batch
-from mc2.walks.engine import Options, check_budgets, choose_device
+from mc2.walks.engine import Options, check_budgets, choose_device, make_options
 from mc2.zoo.instance import Instance
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
@@ -73,7 +73,8 @@ def make_fields(
     budgets: increasing walks per pixel. seed: of the walks; with the instance, it keys their random numbers.
     """
     grid = grid or Grid()
-    chosen = Options(seed=seed, device=device, estimator="reduced", **STANDARD | options)  # reduced: for Helmholtz
+    named = {"seed": seed, "device": device, "estimator": "reduced"}  # reduced: for Helmholtz
+    chosen = make_options(named | STANDARD | options)
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
     if problems and choose_device(device, plan_for_batch(problems[0], chosen)) == "cuda":
         found = _on_gpu(problems, keys, check_budgets(budgets), grid, chosen)
