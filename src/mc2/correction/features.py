@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mc2.geometry import Domain
 from mc2.geometry.sampling import bounds_whole
 from mc2.problems.atoms import Atoms
+from mc2.problems.equality import BoundaryFunction
 from mc2.problems.expression import Expression
 from mc2.problems.function import Function
 from mc2.problems.intervals import enclose
@@ -213,7 +214,8 @@ class _Search:
 
     def __init__(self, cells: _Cells) -> None:
         self.cells, self.random = cells, np.random.default_rng(0)
-        self.expression = cells.function if isinstance(cells.function, Expression) else None
+        function = cells.function.double if isinstance(cells.function, BoundaryFunction) else cells.function
+        self.expression = function if isinstance(function, Expression) else None
         self.smallest, self.largest = np.inf, -np.inf
         self.candidates: list[tuple[Array, Array, NDArray[np.intp]]] = []  # coordinates, how far off, root
 

@@ -11,16 +11,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.correction.basis import Basis
-from mc2.correction.boundary import BoundaryFit, spread
-from mc2.geometry import Domain
+from mc2.correction.basis import Basis, make_basis
+from mc2.correction.boundary import HOLE_DEGREE, BoundaryFit, count_waves, crowd_poles, spread
+from mc2.geometry import Corner, Domain
 from mc2.problems import Problem
 
 Array = NDArray[np.float64]
 CLOSE = 1e-3
-"""Relative distance from an eigenvalue at which there is a warning."""
+"""Relative distance from an eigenvalue at which there is a warning, or AMONG of their usual distance if that is less."""
+AMONG = 0.05
 INTERIOR, EDGE = 500, 400
-"""Points inside, and on the boundary, from which mean squares are taken, about."""
+"""Points inside, and on the boundary, from which mean squares are taken, at least."""
+PER_FUNCTION = 2
+"""Likewise, for every function of the basis."""
+BEYOND = 16
+"""Degrees above kR of the basis whose tension is measured."""
+CORNER_POLES, MOST_CORNERS = 8, 8
+"""For every corner at which eigenfunctions are singular, and how many of these at most."""
+SAFETY = 1.5
+"""Times the bound that is measured: its points are a sample."""
 SMALLEST = 1e-12
 
 
@@ -39,27 +48,60 @@ class Boundary:
 
 
 def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
-    """With an error bound, and a warning if the problem is close to one without a unique solution."""
-    square, (points, weights) = problem.operator()[0], spread(problem.domain, [])
-    few = slice(None, None, max(1, len(weights) // EDGE))
+    """With an error bound, and a warning if the problem is close to one without a unique solution.
+
+    The error solves the homogeneous equation, so its root mean square inside is at most its root mean square on the
+    boundary, the misfit at fresh points, over the tension; and it is never below rounding.
+    """
+    domain, square = problem.domain, problem.operator()[0]
+    singular = _singular(domain)
+    basis = _modes(problem, singular)
+    inside = max(INTERIOR, PER_FUNCTION * len(basis.levels))
+    places = [corner.center for corner in singular]
+    points, weights = spread(domain, places, max(EDGE, PER_FUNCTION * len(basis.levels)))
+    spacing = 4 * np.pi / (_area(domain) * square)  # of eigenvalues, relative to k² (Weyl)
+    close = min(CLOSE, AMONG * spacing)
     below, here, above = (
-        tension(problem.domain, replace(fit.basis, operator=(square * factor, 1.0, 0.0)), points[:, few], weights[few])
-        for factor in (1 - CLOSE, 1.0, 1 + CLOSE)
+        tension(domain, replace(basis, operator=(square * factor, 1.0, 0.0)), points, weights, inside)
+        for factor in (1 - close, 1.0, 1 + close)
     )
-    slope = max(abs(here - below), abs(above - here)) / CLOSE
-    if here < CLOSE * slope:
+    slope = max(abs(here - below), abs(above - here)) / close
+    if here < close * slope:
         warnings.warn(
             f"k² = {square:.6g} is within {max(here / slope, 1e-9):.1g} (relative) of a Dirichlet eigenvalue of the "
             f"domain: errors of the data are amplified up to {1 / max(here, 1e-300):.2g} times",
             stacklevel=3,
         )
-    return Boundary(fit, fit.error / max(here, 1e-300))
+    return Boundary(fit, SAFETY * fit.error / max(here, 1e-300) + fit.rounding)
 
 
-def tension(domain: Domain, basis: Basis, points: Array, weights: Array) -> float:
-    """The least root mean square on the boundary of a solution that has 1 inside. points, weights: of the boundary."""
-    inside = domain.sample_interior(INTERIOR, seed=0).T
-    rows = [basis.columns(*points) * weights / np.linalg.norm(weights), basis.columns(*inside) / np.sqrt(INTERIOR)]
+def _singular(domain: Domain) -> list[Corner]:
+    """Corners at which eigenfunctions are singular: those of an angle π/n are not, by reflection."""
+    found = [corner for corner in domain.corners() if abs(np.pi / corner.angle - round(np.pi / corner.angle)) > 0.02]
+    return sorted(found, key=lambda corner: -corner.angle)[:MOST_CORNERS]
+
+
+def _modes(problem: Problem, singular: list[Corner]) -> Basis:
+    """A basis that resolves what is near an eigenfunction: degrees above kR, and poles at singular corners."""
+    plain = make_basis(problem.domain, problem.operator(), count_waves(problem) + BEYOND, HOLE_DEGREE)
+    poles = crowd_poles(problem.domain, singular, [], (0, 1), CORNER_POLES * len(singular))
+    return replace(plain, poles=(*plain.poles, *poles))
+
+
+def _area(domain: Domain) -> float:
+    """About."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    x, y = np.random.default_rng(0).uniform((xmin, ymin), (xmax, ymax), (4096, 2)).T
+    return (xmax - xmin) * (ymax - ymin) * max(float(domain.contains(x, y).mean()), 1e-3)
+
+
+def tension(domain: Domain, basis: Basis, points: Array, weights: Array, inside: int = INTERIOR) -> float:
+    """The least root mean square on the boundary of a solution that has 1 inside.
+
+    points, weights: of the boundary. inside: points in the domain.
+    """
+    interior = domain.sample_interior(inside, seed=0).T
+    rows = [basis.columns(*points) * weights / np.linalg.norm(weights), basis.columns(*interior) / np.sqrt(inside)]
     matrix = np.concatenate(rows, axis=1)
     matrix /= np.linalg.norm(matrix, axis=1)[:, None]
     left, sizes, _ = np.linalg.svd(matrix.T, full_matrices=False)

@@ -18,7 +18,7 @@ from mc2.problems.function import Array, Function
 
 SLACK = 1e-15
 """Relative widening after every operation: a few units of rounding."""
-EXACT = {"negative", "absolute", "sign", "minimum", "maximum", "less", "less_equal", "where"}
+EXACT = {"negative", "absolute", "sign", "minimum", "maximum", "less", "less_equal", "equal", "where"}
 """Operations without rounding."""
 LANDAU = 0.785747
 """|Jₙ(s)| ≤ LANDAU s^(−1/3) for all n ≥ 0 and s > 0 (Landau, 2000)."""
@@ -261,6 +261,13 @@ def _comparison(holds: Callable[[Array, Array], Array]) -> Callable[[Interval, I
     return rule
 
 
+def _equal(a: Interval, b: Interval) -> Interval:
+    """1 where both are one and the same number, 0 where they have none in common."""
+    always = (a.low == a.high) & (b.low == b.high) & (a.low == b.low)
+    always &= ~np.asarray(_either(a.undefined, b.undefined))
+    return Interval(np.where(always, 1.0, 0.0), np.where((a.low <= b.high) & (b.low <= a.high), 1.0, 0.0))
+
+
 def _where(condition: Interval, a: Interval, b: Interval) -> Interval:
     yes = (condition.low > 0) | (condition.high < 0)
     no = (condition.low == 0) & (condition.high == 0) & ~np.asarray(condition.undefined)
@@ -306,6 +313,7 @@ RULES: dict[str, Callable[..., Interval]] = {
     "maximum": _maximum,
     "less": _comparison(np.less),
     "less_equal": _comparison(np.less_equal),
+    "equal": _equal,
     "where": _where,
     **{name: _rising(name) for name in ("exp", "arctan", "sinh", "tanh", "sign", "erf")},
     **{name: _even(name) for name in ("cosh", "log_cosh")},
