@@ -1,0 +1,58 @@
+"""Cases from a seed and an index: the kinds take turns, all else is drawn."""
+
+from typing import Any
+
+import numpy as np
+
+from validation.hunting import boundaries, sources
+from validation.hunting.case import Case, Draft, log_uniform, uniform
+
+DIRECT = {name: sources.source_kind(name) for name in sources.MAKERS} | {"grounded": sources.grounded}
+DIRECT |= boundaries.KINDS
+UNITS = ("size", "values")
+"""Kinds that are any of the others in other units."""
+KINDS = (*DIRECT, *UNITS)
+
+
+def draw(seed: int, index: int) -> Case:
+    """Case number `index`. The same two numbers give the same case."""
+    random = np.random.default_rng((seed, index))
+    kind = KINDS[index % len(KINDS)]
+    if kind not in UNITS:
+        return Case(seed, index, kind, DIRECT[kind](random), _way(random))
+    inner = str(random.choice([name for name in DIRECT if name != "side"]))
+    draft = DIRECT[inner](random)
+    case = Case(seed, index, kind, _noted(draft, inner), _way(random))
+    if kind == "values":
+        return case.scaled(value=float(f"1e{int(random.integers(-290, 291))}"))
+    size = log_uniform(random, 1e-9, 1e9)
+    offset = (0.0, 0.0)
+    if random.random() < 0.6:
+        far = log_uniform(random, 0.1, 300)
+        offset = uniform(random, -far, far), uniform(random, -far, far)
+    return case.scaled(size=size, offset=offset)
+
+
+def _noted(draft: Draft, inner: str) -> Draft:
+    from dataclasses import replace
+
+    return replace(draft, note=f"{inner}; {draft.note}")
+
+
+def _way(random: np.random.Generator) -> dict[str, Any]:
+    """How to solve: by default in two of five cases."""
+    options: dict[str, Any] = {"seed": int(random.integers(1000))}
+    way = random.choice(
+        ["plain", "walks", "boundary", "tolerance", "physics", "none"], p=[0.4, 0.1, 0.15, 0.2, 0.08, 0.07]
+    )
+    if way == "walks":
+        options["walks"] = int(random.choice([2, 4, 16, 32]))
+    if way == "boundary":
+        options["start"] = "boundary"
+    if way == "tolerance":
+        options["tolerance"] = float(f"{10 ** random.uniform(-7, -3):.1e}")
+        if random.random() < 0.3:
+            options["start"] = "boundary"
+    if way in ("physics", "none"):
+        options |= {"corrector": str(way), "walks": int(random.choice([4, 8, 16]))}
+    return options
