@@ -2,6 +2,7 @@
 
     python -m validation.hunt [--count 500] [--seed 0] [--only KIND …] [--worst 10] [--json] [--strict]
     python -m validation.hunt --case 17    # one case again: its lines of Python, and all that was found
+    python -m validation.hunt --known      # the cases that once broke a claim
 
 Every case is a problem with a known solution, drawn from (seed, index) to be hard in one respect, its kind; see
 `validation.hunting`. Five hundred take about half an hour on two cores. The exit code is 0 unless --strict is given
@@ -12,21 +13,23 @@ import argparse
 import json
 import sys
 import time
+from functools import partial
 from itertools import count
 
 from validation.hunting.draw import KINDS, draw
 from validation.hunting.judge import prepare, run, severity, summary, verdict
+from validation.hunting.known import known
 from validation.markdown import table
 
 
-def hunt(seed, indices, seconds):
+def hunt(cases, seconds):
     """A row for every case, with progress on stderr."""
     prepare()
     rows, start = [], time.perf_counter()
-    for done, index in enumerate(indices, 1):
-        rows.append(run(draw(seed, index), seconds))
+    for done, case in enumerate(cases, 1):
+        rows.append(run(case() if callable(case) else case, seconds))
         bad = sum(bool(row["broken"]) for row in rows)
-        line = f"\r{done}/{len(indices)} cases, {bad} broken, {time.perf_counter() - start:.0f} s "
+        line = f"\r{done}/{len(cases)} cases, {bad} broken, {time.perf_counter() - start:.0f} s "
         print(line, end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return rows
@@ -67,6 +70,8 @@ def line(row):
         "certified at most": made.get("rms", [None, None])[1],
         "within": row.get("within"),
         "converged": row.get("converged"),
+        "reason": row.get("reason"),
+        "seconds": row["seconds"],
         "broken": "; ".join(row["broken"]) or row["outcome"],
     }
 
@@ -100,6 +105,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="another one draws other cases")
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--case", type=int, help="run one case again, and show everything about it")
+    parser.add_argument("--known", action="store_true", help="the cases that once broke a claim, instead")
     parser.add_argument("--worst", type=int, default=10, help="cases to name")
     parser.add_argument("--seconds", type=float, default=30.0, help="after which a case is given up")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
@@ -112,7 +118,12 @@ def main():
         prepare()
         print(json.dumps(run(case, given.seconds), indent=2))
         return 0
-    found = report(hunt(given.seed, choose(given.count, given.only), given.seconds), given.seed, given.worst)
+    if given.known:
+        rows = hunt(list(known().values()), given.seconds)
+        print(json.dumps(rows) if given.json else written([line(row) for row in rows]))
+        return int(given.strict and any(row["broken"] for row in rows))
+    cases = [partial(draw, given.seed, index) for index in choose(given.count, given.only)]
+    found = report(hunt(cases, given.seconds), given.seed, given.worst)
     print(json.dumps(found)) if given.json else show(found)
     return int(given.strict and not all(found["verdict"].values()))
 

@@ -6,6 +6,7 @@ A mode zⁿ of the boundary values continues as zⁿ ρₙ(r), where ρₙ = 1 f
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -145,10 +146,15 @@ class Grounded:
     terms: int = 2048
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        found = self.w(x, y) - continued(modes_of(self.w, self.terms), self.c, x, y)
+        found = self.w(x, y) - continued(_modes(self.w, self.terms), self.c, x, y)
         if self.laplacian is not None:
-            found -= raised(modes_of(self.laplacian, self.terms), x, y)
+            found -= raised(_modes(self.laplacian, self.terms), x, y)
         return found
+
+
+@lru_cache(maxsize=8)
+def _modes(values: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int) -> Coefficients:
+    return modes_of(values, count)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Cases from a seed and an index: the kinds take turns, all else is drawn."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ DIRECT |= boundaries.KINDS
 UNITS = ("size", "values")
 """Kinds that are any of the others in other units."""
 KINDS = (*DIRECT, *UNITS)
+WAYS = {"plain": 0.4, "walks": 0.1, "boundary": 0.15, "tolerance": 0.2, "physics": 0.08, "none": 0.07}
+"""How often a case is solved in which way."""
 
 
 def draw(seed: int, index: int) -> Case:
@@ -34,8 +37,6 @@ def draw(seed: int, index: int) -> Case:
 
 
 def _noted(draft: Draft, inner: str) -> Draft:
-    from dataclasses import replace
-
     return replace(draft, note=f"{inner}; {draft.note}")
 
 

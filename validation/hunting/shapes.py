@@ -107,15 +107,12 @@ def bounded(random: Random) -> Description:
     """Compositions whose distance is only a lower bound."""
     ellipse = _turned(random, shape="ellipse", rx=uniform(random, 0.7, 1.0), ry=uniform(random, 0.2, 0.6))
     bar = _turned(random, shape="rectangle", a=uniform(random, 0.5, 1.0), b=uniform(random, 0.1, 0.4))
-    disk = {
-        "shape": "disk",
-        "radius": uniform(random, 0.3, 0.6),
-        "center": random.uniform(-0.4, 0.4, 2).round(3).tolist(),
-    }
+    radius, center = uniform(random, 0.3, 0.6), random.uniform(-0.4, 0.4, 2).round(3).tolist()
+    disk = {"shape": "disk", "radius": radius, "center": center}
     both = [
         {"union": [ellipse, bar]},
         {"union": [bar, disk]},
-        {"difference": [{"union": [ellipse, disk]}, {"shape": "disk", "radius": 0.1, "center": disk["center"]}]},
+        {"difference": [{"union": [ellipse, disk]}, {"shape": "disk", "radius": 0.1, "center": center}]},
         {"difference": [_turned(random, shape="square", half=0.8), ellipse]},
         {"intersection": [ellipse, {"shape": "disk", "radius": 0.6}]},
     ]

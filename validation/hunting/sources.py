@@ -1,6 +1,7 @@
 """Kinds of cases whose source, or solution, is hard: jumps, kinks, narrow bumps, oscillations, poles, heaters."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Solved:
-    """Texts of a function and its Laplacians. family: which it is for. truth: where its own text does not say it."""
+    """Texts of a function, of its Laplacian and of Δ² of it, such as make a problem.
+
+    truth: where the text holds at the boundary only. smooth: whether `exact` alone would do.
+    """
 
     u: str
     laplacian: str
@@ -213,8 +217,8 @@ MAKERS = {
 POISSON_ONLY = ("bump", "heater")
 
 
-def source_kind(name: str):
-    """The function that draws a case of this kind: data are those of the solution; smooth ones half the time `exact`."""
+def source_kind(name: str) -> Callable[[Random], Draft]:
+    """The function that draws cases of this kind. Of smooth solutions, half are given as `exact` alone."""
 
     def make(random: Random) -> Draft:
         place, domain = any_domain(random, easy=0.65)
@@ -241,6 +245,6 @@ def grounded(random: Random) -> Draft:
     if family == "biharmonic":
         data["laplacian"] = 0.0
         upper = Text(found.laplacian)
-    terms = 8192 if name == "oscillation" and c == 0 else 2048
+    terms = 8192 if name == "oscillation" else 2048
     truth = Grounded(w, c, upper, terms)
     return Draft(UNIT_DISK, family, data, truth, parameter, accuracy=1e-10, note=f"{name}; {found.note}")
