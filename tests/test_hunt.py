@@ -139,7 +139,7 @@ def test_units_change_nothing_but_units():
 def row(**changes):
     """What the judge says of a case that is right in all respects, with changes."""
     good = {"kind": "jump", "outcome": "solved", "finite": True, "off bar": 0.5, "converged": True, "within": 0.95}
-    made = {"rms held": True, "mean held": True, "off": 0.9, "width": 1.1}
+    made = {"rms held": True, "mean held": True, "regions held": 1.0, "off": 0.9, "width": 1.1}
     found = good | {"seconds": 1.0, "certificate": made} | changes
     return found | {"broken": broken(found)}
 
@@ -154,7 +154,7 @@ def test_rules():
     assert row(outcome="refused", message="one line")["broken"] == []
     assert row(outcome="refused", message="two\nlines")["broken"] != []
     assert row(outcome="crashed", message="KeyError: 1")["broken"] != []
-    missed = {"rms held": False, "mean held": True, "off": 1.2, "width": 0.8}
+    missed = {"rms held": False, "mean held": True, "regions held": 0.8, "off": 1.2, "width": 0.8}
     rows = [row() for _ in range(19)] + [row(certificate=missed)]
     assert summary(rows)["rms held"] == 0.95
     assert all(verdict(rows)[rule] for rule in verdict(rows) if "intervals" not in rule)

@@ -53,6 +53,7 @@ def report(rows, seed, worst):
         "kinds": {kind: summary(own) for kind, own in kinds.items() if own},
         "families": {family: summary(own) for family, own in families.items()},
         "worst": [line(row) for row in ranked[:worst]],
+        "refusals": {row["index"]: row["message"] for row in rows if row["outcome"] == "refused"},
         "cases": rows,
     }
 
@@ -94,7 +95,9 @@ def show(found):
     print(written([*overall, {"kind": "overall"} | found["overall"]]))
     print(f"\nThe worst {len(found['worst'])}:\n")
     print(written(found["worst"]) if found["worst"] else "none")
-    print()
+    for index, message in found["refusals"].items():
+        print(f"\nrefused, case {index}: {message}", end="")
+    print("\n")
     for rule, kept in found["verdict"].items():
         print(f"{'kept  ' if kept else 'BROKEN'} {rule}")
 

@@ -45,7 +45,7 @@ class Case:
     """A draft in units of its own, and how to solve it.
 
     size, offset: the domain is that many times larger, and moved by offset × size. value: the solution is that many
-    times larger. options: of `mc2.solve`; a tolerance is multiplied by value too.
+    times larger. options: of `mc2.solve`; a tolerance is that of the draft.
     """
 
     seed: int

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mc2.geometry import from_description
 from validation.hunting import boundaries, sources
-from validation.hunting.case import Case, Draft, log_uniform, uniform
+from validation.hunting.case import Case, Draft, evaluate, log_uniform, uniform
 
 DIRECT = {name: sources.source_kind(name) for name in sources.MAKERS} | {"grounded": sources.grounded}
 DIRECT |= boundaries.KINDS
@@ -22,10 +23,11 @@ def draw(seed: int, index: int) -> Case:
     random = np.random.default_rng((seed, index))
     kind = KINDS[index % len(KINDS)]
     if kind not in UNITS:
-        return Case(seed, index, kind, DIRECT[kind](random), _way(random))
+        draft = DIRECT[kind](random)
+        return Case(seed, index, kind, draft, _way(random, draft))
     inner = str(random.choice([name for name in DIRECT if name != "side"]))
     draft = DIRECT[inner](random)
-    case = Case(seed, index, kind, _noted(draft, inner), _way(random))
+    case = Case(seed, index, kind, replace(draft, note=f"{inner}; {draft.note}"), _way(random, draft))
     if kind == "values":
         return case.scaled(value=float(f"1e{int(random.integers(-290, 291))}"))
     size = log_uniform(random, 1e-9, 1e9)
@@ -36,22 +38,18 @@ def draw(seed: int, index: int) -> Case:
     return case.scaled(size=size, offset=offset)
 
 
-def _noted(draft: Draft, inner: str) -> Draft:
-    return replace(draft, note=f"{inner}; {draft.note}")
-
-
-def _way(random: np.random.Generator) -> dict[str, Any]:
-    """How to solve: by default in two of five cases."""
+def _way(random: np.random.Generator, draft: Draft) -> dict[str, Any]:
+    """How to solve: by default in two of five cases. Tolerances are relative to the height of the solution."""
     options: dict[str, Any] = {"seed": int(random.integers(1000))}
-    way = random.choice(
-        ["plain", "walks", "boundary", "tolerance", "physics", "none"], p=[0.4, 0.1, 0.15, 0.2, 0.08, 0.07]
-    )
+    way = random.choice(list(WAYS), p=list(WAYS.values()))
     if way == "walks":
         options["walks"] = int(random.choice([2, 4, 16, 32]))
     if way == "boundary":
         options["start"] = "boundary"
     if way == "tolerance":
-        options["tolerance"] = float(f"{10 ** random.uniform(-7, -3):.1e}")
+        points = from_description(draft.domain).sample_interior(40, seed=0).T
+        height = float(np.abs(evaluate(draft.truth, *points)).max())
+        options["tolerance"] = float(f"{height * 10 ** random.uniform(-7, -3):.1e}")
         if random.random() < 0.3:
             options["start"] = "boundary"
     if way in ("physics", "none"):

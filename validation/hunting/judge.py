@@ -94,6 +94,8 @@ def _solve(case: Case, seconds: float) -> Row:
         try:
             made = solution.certify(walks=CERTIFICATE_WALKS, seed=case.index)
             row["certificate"] = judge_certificate(made, row, case.value)
+            error = truth - solution.values[solution.mask] / case.value
+            row["certificate"]["regions held"] = regions_held(made, x, y, error, case.value, row["floor"])
         except InputError as error:
             row["not certified"] = str(error)
     if hasattr(mc2, "certify") and case.index % 3 == 0:
@@ -142,6 +144,17 @@ def judge_certificate(made: Any, row: Row, value: float) -> Row:
         "off": max(_off(row["true rms"], high, floor), _off(low, row["true rms"], floor)),
         "width": _finite(high / max(row["true rms"], floor, 1e-300)),
     }
+
+
+def regions_held(made: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, value: float, floor: float) -> float:
+    """The share of the certificate's regions whose rms intervals hold the true error there."""
+    held = []
+    for region in made.regions:
+        xmin, xmax, ymin, ymax = region.bounds
+        own = error[(x >= xmin) & (x <= xmax) & (y >= ymin) & (y <= ymax)]
+        if own.size:
+            held.append(region.rms.low / value - floor <= rms(own) <= region.rms.high / value + floor)
+    return float(np.mean(held)) if held else 1.0
 
 
 def _foreign(case: Case, problem: mc2.Problem, solution: mc2.Solution, truth: np.ndarray) -> Row:
@@ -214,6 +227,7 @@ def summary(rows: list[Row]) -> Row:
     found |= {
         "rms held": _mean(one["rms held"] for one in made),
         "mean held": _mean(one["mean held"] for one in made),
+        "regions held": _mean(one["regions held"] for one in made),
         "foreign held": _mean(one["rms held"] for one in foreign),
         "upper / true, median": _median(one["width"] for one in made),
         "within": _mean(row["within"] for row in solved),
