@@ -218,7 +218,10 @@ def severity(row: Row) -> float:
 
 
 def summary(rows: list[Row]) -> Row:
-    """Shares over a list of cases; None where there is nothing to take a share of."""
+    """Shares over a list of cases; None where there is nothing to take a share of.
+
+    useless: solutions with a larger error than the truth has values, whether or not that was said.
+    """
     solved = [row for row in rows if row["outcome"] == "solved"]
     made = [row["certificate"] for row in solved if "certificate" in row]
     foreign = [row["foreign"] for row in solved if "rms held" in row.get("foreign", {})]
@@ -231,6 +234,7 @@ def summary(rows: list[Row]) -> Row:
         "foreign held": _mean(one["rms held"] for one in foreign),
         "upper / true, median": _median(one["width"] for one in made),
         "within": _mean(row["within"] for row in solved),
+        "useless": sum(row["true rms"] > row["largest"] for row in solved),
         "broken": sum(bool(row["broken"]) for row in rows),
         "worst": max((severity(row) for row in rows), default=0.0),
         "seconds": _mean(row["seconds"] for row in rows),
