@@ -7,9 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mc2.correction import Certificate as Certificate
     from mc2.correction import Solution as Solution
     from mc2.correction import solve as solve
     from mc2.errors import InputError as InputError
+    from mc2.evaluation.certify import certify as certify
     from mc2.geometry import Grid as Grid
     from mc2.problems import Biharmonic as Biharmonic
     from mc2.problems import Helmholtz as Helmholtz
@@ -35,8 +37,10 @@ _HOMES = {
     "Biharmonic": "mc2.problems",
     "Helmholtz": "mc2.problems",
     "read_problem": "mc2.problems",
+    "Certificate": "mc2.correction",
     "Solution": "mc2.correction",
     "solve": "mc2.correction",
+    "certify": "mc2.evaluation.certify",
     "Estimate": "mc2.walks",
     "estimate": "mc2.walks",
     "estimate_batch": "mc2.walks",

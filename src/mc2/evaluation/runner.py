@@ -16,6 +16,7 @@ from mc2.errors import InputError
 from mc2.evaluation.metrics import score_field, summarise
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
+from mc2.problems import Problem
 from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk
 from mc2.zoo import FAMILIES, VERSION, Instance, generate
@@ -127,10 +128,21 @@ def case_values(
     method: Method, instance: Instance, walks: int, seed: int, grid: Grid, device: str
 ) -> tuple[dict[str, Any], float]:
     """What the method reads, and the seconds that its walks took."""
-    problem = instance.problem
+    values = problem_values(method, instance.problem, walks, seed, grid)
+    if method.setting == "points":
+        values["points"] = instance.problem.domain.sample_interior(POINTS, seed=instance.index)
+    if method.setting != "correction":
+        return values, 0.0
+    found = standard_walks(instance, walks, seed, grid, device)
+    values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32)}
+    return values, found.record.seconds
+
+
+def problem_values(method: Method, problem: Problem, walks: int, seed: int, grid: Grid) -> dict[str, Any]:
+    """What a method reads of a problem, but for an estimate."""
     values: dict[str, Any] = {
-        "family": instance.family,
-        "parameter": sum(instance.parameters.values()),
+        "family": problem.name,
+        "parameter": sum(float(getattr(problem, name)) for name in problem.parameters),
         "grid": grid,
         "domain": problem.domain,
         "mask": problem.mask(grid),
@@ -143,13 +155,7 @@ def case_values(
     if "problem" in method.reads:
         values["problem"] = copy.copy(problem)
         values["problem"].exact = None
-    if method.setting == "points":
-        values["points"] = problem.domain.sample_interior(POINTS, seed=instance.index)
-    if method.setting != "correction":
-        return values, 0.0
-    found = standard_walks(instance, walks, seed, grid, device)
-    values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32)}
-    return values, found.record.seconds
+    return values
 
 
 def standard_walks(instance: Instance, walks: int, seed: int, grid: Grid, device: str) -> Estimate:
