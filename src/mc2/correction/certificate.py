@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mc2.correction.averaging import Scores, score_walks
-from mc2.correction.boundary import spread
-from mc2.correction.features import features_on_boundary
+from mc2.correction.edge import Edge, LeftOver
 from mc2.correction.field import Field
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
@@ -39,10 +38,7 @@ ROUNDING = 1e-15
 """Part of the largest value that no upper end is below."""
 FEWEST = 8
 """Points from which an interval is made."""
-PLACES = 48
-"""Places on the boundary around which pixels are drawn more often."""
-SEEN = 0.5
-"""Part of what is left on the boundary that walks must have met to count as having met it."""
+NOT_ENCLOSED = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
 
 
 @dataclass(frozen=True)
@@ -163,15 +159,16 @@ def certify_claim(
     seed: int,
 ) -> Certificate:
     """The error of a claim by fresh walks. field: the control variate φ. points: how many are drawn."""
-    edge = _Edge(problem, field)
-    drawn = _draw(claim, edge, points, (options.seed, seed)) if claim.drawn else _all(claim)
+    edge = Edge(problem)
+    left = edge.left(field)
+    drawn = _draw(claim, left, points, (options.seed, seed)) if claim.drawn else _all(claim)
     x, y = claim.x[drawn.index], claim.y[drawn.index]
     scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=not field.exact)
     fitted = field(claim.x, claim.y)
     known = fitted - claim.value
-    scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), edge.scale)
+    scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
     make = _Maker(
-        known, drawn, scores, _quantile(confidence), ROUNDING * scale, edge.hidden(scores.largest),
+        known, drawn, scores, _quantile(confidence), ROUNDING * scale, left.hidden(scores.largest),
         field.error(claim.x, claim.y),
     )  # fmt: skip
     bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
@@ -188,7 +185,7 @@ def certify_claim(
         fitted[drawn.index] + scores.mean + (0.0 if scores.source_mean is None else scores.source_mean),
         np.sqrt(scores.variance + (0.0 if scores.source_variance is None else scores.source_variance)),
         walks * x.size,
-        note=edge.note,
+        note="" if edge.enclosed else NOT_ENCLOSED,
     )
 
 
@@ -295,55 +292,16 @@ def _all(claim: Claim) -> _Drawn:
     return _Drawn(np.arange(claim.x.size), None)
 
 
-def _draw(claim: Claim, edge: "_Edge", count: int, seed: tuple[int, int]) -> _Drawn:
+def _draw(claim: Claim, left: LeftOver, count: int, seed: tuple[int, int]) -> _Drawn:
     """Pixels with replacement: half of them anywhere, the others where errors are likely."""
     size = claim.x.size
     shares = [np.full(size, 1 / size)]
-    for likely in (claim.likely, edge.likely(claim.x, claim.y)):
+    for likely in (claim.likely, left.likely(claim.x, claim.y)):
         if likely is not None:
             shares.append(likely / likely.sum())
     share = 0.5 * shares[0] + 0.5 * np.mean(shares[1:] or shares, axis=0)
     index = np.random.default_rng(seed).choice(size, count, p=share / share.sum())
     return _Drawn(index, 1 / (size * share[index]))
-
-
-class _Edge:
-    """What a control variate leaves over on the boundary, at points that are crowded at corners and narrow features."""
-
-    def __init__(self, problem: Problem, field: Field) -> None:
-        features = features_on_boundary(problem.boundary, problem.domain)
-        crowded = [corner.center for corner in problem.domain.corners()]
-        crowded += [(float(x), float(y)) for x, y in features.places]
-        points, roots = spread(problem.domain, crowded)
-        self.points, self.length = points, roots**2
-        data = problem.boundary(*points)
-        self.left = np.abs(data - field(*points))
-        if problem.laplacian is not None:
-            reach = problem.domain.size**2 / 16
-            self.left = self.left + reach * np.abs(problem.laplacian(*points) - field.laplacian(*points))
-        self.scale = float(np.abs(data).max())
-        self.pixel = problem.domain.size / 256
-        self.note = ""
-        if features.bound is None:
-            self.note = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
-
-    def likely(self, x: Array, y: Array) -> Array | None:
-        """Where what is left matters most, if that is in few places: about (its part of the boundary / distance)²."""
-        part = self.left * self.length
-        strongest = np.argsort(-part)[:PLACES]
-        if part[strongest].sum() < 0.5 * part.sum() or len(part) <= PLACES:
-            return None
-        found = np.zeros(x.size)
-        for k in strongest:
-            square = (x - self.points[0, k]) ** 2 + (y - self.points[1, k]) ** 2
-            found += part[k] ** 2 / (square + self.pixel**2)
-        return found if found.sum() > 0 else None
-
-    def hidden(self, largest: float) -> tuple[float, float]:
-        """What walks have not met, if they have met nothing larger than this: mean and mean square over the boundary."""
-        unseen = self.left > largest / SEEN
-        share = self.length / self.length.sum()
-        return float(np.sum((share * self.left)[unseen])), float(np.sum((share * self.left**2)[unseen]))
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
@@ -358,7 +316,7 @@ class _Maker:
     scores: what walks say there of u − φ.
     quantile: of the intervals.
     floor: no upper end is below.
-    hidden: see `_Edge.hidden`.
+    hidden: see `LeftOver.hidden`.
     lift_error: standard error of φ for the source, at all points.
     """
 

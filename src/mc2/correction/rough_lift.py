@@ -296,9 +296,11 @@ class _Rough:
         if self.share > SPREAD_OUT and not seen.negligible:
             return replace(seen, resolved=False)
         found = replace(seen, errors=errors, corner=self.corner, tile=side)
-        edge = found.error(*self.domain.sample_boundary(512).T)
+        edge = self.domain.sample_boundary(512).T
         # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by about G
-        floor = np.mean(edge**2) + (0.3 * missed * self.half ** (2 if self.operator[2] else 0)) ** 2
+        floor = np.mean(found.error(*edge) ** 2) + (0.3 * missed * self.half ** (2 if self.operator[2] else 0)) ** 2
+        if self.operator[2]:  # so is Δw, whose share of u is that of Δu on a disk of this size
+            floor += np.mean((self.domain.size**2 / 16 * _half(change).laplacian(*edge)) ** 2)
         return replace(found, errors=np.sqrt(errors**2 + floor))
 
 

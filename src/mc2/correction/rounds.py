@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mc2.correction.basis import make_basis
 from mc2.correction.boundary import fit_boundary
+from mc2.correction.edge import Edge
 from mc2.correction.field import (
     Field,
     left_laplacian,
@@ -43,8 +44,8 @@ ROUNDING = 1e-15
 """Of the largest value that is added up, which no error bar is below."""
 JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
-CONTRADICTED = 2.5
-"""Believe the error that the walks see if its square exceeds this times (claimed² + its own standard error)."""
+CONTRADICTED = 1.5
+"""Believe the error that the walks see if its square exceeds this times the claimed one, beyond their noise."""
 SOURCE = 1 << 33
 """Keys the random numbers of walks that judge the source: rounds use small numbers."""
 
@@ -100,7 +101,9 @@ class Rounds:
         self.source_doubt: float | None = None
         self.history: list[Round] = []
         self.helped, self.slow = True, False
-        self.narrow = False
+        self.edge = Edge(problem)
+        self.hidden = 0.0
+        self.largest = 0.0
         self.truncated = 0
         where = cover(problem.domain, points)
         # anywhere in their pixels, so that no function hides between them; and where float32 can
@@ -144,6 +147,11 @@ class Rounds:
         error = rms(self.field.error(*self._judged))
         return Round("lift", PROBES, 0, found.scale, found.left, lift.size, error, found.negligible, self._lifting)
 
+    def judge_edge(self) -> None:
+        """Add to error bars what narrow features of the boundary data leave over where no walk has met them."""
+        if self.edge.narrow:
+            self.hidden = self.edge.left(self.field).hidden(self.largest)[1]
+
     def judge_source(self, walks: int) -> None:
         """Compare what is claimed of the source with walks that sample what the lift has left of it."""
         resolution = self.field.resolution
@@ -155,7 +163,7 @@ class Rounds:
         scores = source_residual(self.problem, self.field, exits.samples)
         seen, noise, _ = _excess(scores)
         claimed = rms(self.field.error(*self._judged)) if resolution.resolved else 0.0
-        agree = resolution.resolved and seen <= CONTRADICTED * (claimed**2 + noise)
+        agree = resolution.resolved and seen <= CONTRADICTED * claimed**2 + 3 * noise
         self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise
         error, spent = rms(self.standard_error(*self._judged)), time.perf_counter() - start
         self.history.append(Round("source", len(self.points), walks, rms(scores), rms(scores), 0, error, agree, spent))
@@ -194,7 +202,7 @@ class Rounds:
 
     def standard_error(self, x: Array, y: Array) -> Array:
         """Of the field at points: what the last fit and the lift say, and more where walks contradict them."""
-        square = self.rounding**2 + self.source_error(x, y) ** 2
+        square = self.rounding**2 + self.hidden + self.source_error(x, y) ** 2
         if self.fit:
             square += self.fit.standard_error(x, y) ** 2
         if self.doubt:
@@ -213,9 +221,11 @@ class Rounds:
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:
         """Judge what the step has left over, and write it down."""
         self.slow = rms(after) > SLOW * rms(before)
+        left = after if self.helped else before
+        self.largest = float(np.abs(left).max())
         self.doubt = None
         claimed = rms(self.standard_error(*self._judged))
-        self.doubt = self._doubt(after if self.helped else before, claimed)
+        self.doubt = self._doubt(left, claimed, kind == "walks" and self.helped)
         error = claimed if self.doubt is None else rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
         self.history.append(
@@ -227,16 +237,19 @@ class Rounds:
         """Some of the points [2, n]."""
         return self.points[:: max(1, len(self.points) // JUDGED)].T
 
-    def _doubt(self, left: Array, claimed: float) -> Profile | None:
+    def _doubt(self, left: Array, claimed: float, fitted: bool) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
 
         The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
-        is then taken to be spread over the domain as the variance of the walks is.
+        is then taken to be spread over the domain as the variance of the walks is. fitted: whether to these walks; then
+        they seem to agree better than they do, by twice the variance of the fit.
         """
         seen, noise, variance = _excess(left)
-        if self.fit is not None and not self.slow and seen <= CONTRADICTED * (claimed**2 + noise):
+        own = rms(self.fit.standard_error(*self._judged)) if fitted and self.fit is not None else 0.0
+        error = seen + 2 * own**2
+        if self.fit is not None and not self.slow and error <= CONTRADICTED * claimed**2 + 2 * noise:
             return None
-        share = max(seen, noise) / max(float(variance.mean()), 1e-300)
+        share = max(error, noise) / max(float(variance.mean()), 1e-300)
         return Profile(self.smoothing.bins, share * variance)
 
 

@@ -201,7 +201,7 @@ class _Solver:
         rounds, tolerance = self.rounds, self.wanted.tolerance
         budget = MOST_WALKS if tolerance else self.wanted.walks
         left, untried = budget, True
-        if self.wanted.start == "boundary" or rounds.narrow:
+        if self.wanted.start == "boundary" or rounds.edge.narrow:
             rounds.fit_boundary(PER_ROUND)
             left, untried = left - PER_ROUND, False
         while left >= PER_ROUND and rounds.fit_error > self._worth_fitting and not self._spent():
@@ -218,6 +218,7 @@ class _Solver:
                 self.progress(budget - left, budget)
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
+        rounds.judge_edge()
         if not rounds.field.exact:
             rounds.judge_source(SOURCE_WALKS)
         if not rounds.helped:
