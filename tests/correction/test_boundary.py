@@ -261,7 +261,9 @@ def seen_on_boundary(problem, fit, count=20_000):
     return np.abs(fit.field(x, y) - problem.boundary(x, y))
 
 
-@pytest.mark.parametrize("text", ["cos(1600*arctan2(y, x))", "cos(800*arctan2(y, x))", "cos(120*arctan2(y, x))", "abs(y)"])
+@pytest.mark.parametrize(
+    "text", ["cos(1600*arctan2(y, x))", "cos(800*arctan2(y, x))", "cos(120*arctan2(y, x))", "abs(y)"]
+)
 @pytest.mark.parametrize("domain", [Disk(), Ellipse(1.0, 0.7)], ids=repr)
 def test_fits_are_judged_where_they_were_not_fitted(domain, text):
     """cos(1600θ) is the same at 1600 even points, a constant."""
@@ -322,7 +324,7 @@ def test_errors_are_never_below_rounding():
         assert fit.worst >= fit.error
     # poles with large coefficients that cancel
     fit = fit_boundary(mc2.Laplace(L_SHAPE, boundary="x**2"))
-    (basis, coefficients), = fit.field.parts
+    ((basis, coefficients),) = fit.field.parts
     x, y = L_SHAPE.sample_boundary(200, seed=0).T
     assert fit.error > 1e-16 * np.max(np.abs(coefficients) @ np.abs(basis.columns(x, y)))
 

@@ -137,7 +137,7 @@ def solved(problem, exact, grid=None):
 
 def test_more_waves_than_are_resolved_are_refused():
     """An error of 1.2e9 with a bar of 3e-22 else."""
-    with pytest.raises(InputError, match="k = 500 .* smaller") as caught:
+    with pytest.raises(InputError, match=r"k = 500 .* smaller") as caught:
         mc2.solve(mc2.Helmholtz(Disk(1.0), k=500.0, source=0, boundary=1), grid=Grid(16))
     assert "\n" not in str(caught.value)
 

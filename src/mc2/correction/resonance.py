@@ -18,8 +18,9 @@ from mc2.problems import Problem
 
 Array = NDArray[np.float64]
 CLOSE = 1e-3
-"""Relative distance from an eigenvalue at which there is a warning, or AMONG of their usual distance if that is less."""
+"""Relative distance from an eigenvalue at which there is a warning."""
 AMONG = 0.15
+"""Likewise, as a part of the usual distance between eigenvalues, which is less where there are many waves."""
 INTERIOR, EDGE = 500, 400
 """Points inside, and on the boundary, from which mean squares are taken, at least."""
 PER_FUNCTION = 2
