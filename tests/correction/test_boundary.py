@@ -254,3 +254,84 @@ def test_a_grid_makes_no_difference():
     one, two = fit_boundary(problem), fit_boundary(problem, GRID)
     x, y = problem.domain.sample_interior(100, seed=0).T
     np.testing.assert_allclose(one.field(x, y), two.field(x, y), atol=1e-9)
+
+
+def seen_on_boundary(problem, fit, count=20_000):
+    x, y = problem.domain.sample_boundary(count, seed=5).T
+    return np.abs(fit.field(x, y) - problem.boundary(x, y))
+
+
+@pytest.mark.parametrize(
+    "text", ["cos(1600*arctan2(y, x))", "cos(800*arctan2(y, x))", "cos(120*arctan2(y, x))", "abs(y)"]
+)
+@pytest.mark.parametrize("domain", [Disk(), Ellipse(1.0, 0.7)], ids=repr)
+def test_fits_are_judged_where_they_were_not_fitted(domain, text):
+    """cos(1600θ) is the same at 1600 even points, a constant."""
+    problem = mc2.Laplace(domain, boundary=text)
+    fit = fit_boundary(problem)
+    seen = seen_on_boundary(problem, fit)
+    assert np.sqrt(np.mean(seen**2)) < 1.2 * fit.error + 1e-13
+    assert fit.error <= fit.worst
+    assert seen.max() < 2 * fit.worst + 1e-12
+
+
+def test_fast_oscillations_are_fitted_as_far_as_affordable():
+    """rⁿ cos nθ, up to a degree of 240."""
+    for order in (100, 220):
+
+        def exact(x, y, order=order):
+            return np.hypot(x, y) ** order * np.cos(order * np.arctan2(y, x))
+
+        problem = mc2.Laplace(Disk(), boundary=f"cos({order}*arctan2(y, x))")
+        assert largest_error(problem, exact)[0] < 1e-5
+
+
+@pytest.mark.parametrize("half", [1e-6, 1e-4, 1e-2])
+def test_an_electrode_is_fitted_however_narrow(half):
+    """1e4 on an arc of the circle: harmonic measure, by the angle under which the arc is seen."""
+    text = f"where((x > 0)*(abs(y) < {np.sin(half):.17g}), 1e4, 0)"
+
+    def exact(x, y):
+        ends = np.exp(1j * np.array([half, -half]))
+        seen = np.angle((ends[0] - (x + 1j * y)) / (ends[1] - (x + 1j * y)))
+        return 1e4 * (seen / np.pi - half / np.pi)
+
+    problem = mc2.Laplace(Disk(), boundary=text)
+    error, fit = largest_error(problem, exact)
+    assert len(fit.basis.jumps) == 2
+    assert error < 1e-4 * 1e4 * half / np.pi
+    assert fit.scale == 1e4
+
+
+def test_a_narrow_bump_on_the_boundary_is_fitted():
+    """The real part of δ/(1 + δ − z), which is 1 at z = 1 and half of it at a distance δ."""
+    delta = 1e-4
+
+    def exact(x, y):
+        return (delta / (1 + delta - (x + 1j * y))).real
+
+    text = f"{delta}*(1 + {delta} - x)/((1 + {delta} - x)**2 + y**2)"
+    error, fit = largest_error(mc2.Laplace(Disk(), boundary=text), exact)
+    assert error < 1e-8
+    assert fit.scale > 0.9
+
+
+def test_errors_are_never_below_rounding():
+    """Of the terms, not of their sum: 1e8 + x, less a constant, leaves eight digits."""
+    for text, terms in (("1", 1.0), ("1e8 + x", 1e8), ("0", 0.0)):
+        fit = fit_boundary(mc2.Laplace(Disk(), boundary=text))
+        assert fit.error >= 1e-15 * terms
+        assert fit.worst >= fit.error
+    # poles with large coefficients that cancel
+    fit = fit_boundary(mc2.Laplace(L_SHAPE, boundary="x**2"))
+    ((basis, coefficients),) = fit.field.parts
+    x, y = L_SHAPE.sample_boundary(200, seed=0).T
+    assert fit.error > 1e-16 * np.max(np.abs(coefficients) @ np.abs(basis.columns(x, y)))
+
+
+def test_many_corners_take_bounded_time():
+    angles = np.linspace(0, 2 * np.pi, 300, endpoint=False)
+    radius = 1 + 0.1 * np.cos(7 * angles)
+    domain = Polygon(np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1))
+    fit = fit_boundary(mc2.Laplace(domain, boundary="abs(x)"))
+    assert len(fit.basis.levels) < 1000

@@ -4,14 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import jn_zeros
+from scipy.special import jn_zeros, jv, y0
 
 import mc2
 from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
 from mc2.correction.boundary import fit_boundary, spread
 from mc2.correction.resonance import answer_from_boundary, tension
-from mc2.geometry import Annulus, Disk, Rectangle, Square
+from mc2.errors import InputError
+from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle, Square
 
 # domain and eigenvalue
 KNOWN = {
@@ -106,3 +107,117 @@ def test_tension_with_a_hole():
     k = brentq(lambda k: j0(0.4 * k) * y0(k) - j0(k) * y0(0.4 * k), 4.5, 6.0)
     assert tension_at(Annulus(0.4, 1.0), k * k) < 1e-6
     assert tension_at(Annulus(0.4, 1.0), 1.05 * k * k) > 1e-3
+
+
+L_SHAPE = Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
+
+
+def bessel_ratio(order, k, r):
+    """Jₙ(kr)/Jₙ(k) by power series, also where both underflow."""
+
+    def series(q):
+        term, total = np.ones_like(q), np.ones_like(q)
+        for j in range(1, 30):
+            term = term * -q / (j * (j + order))
+            total = total + term
+        return total
+
+    return r**order * series(0.25 * (k * r) ** 2) / series(np.array(0.25 * k * k))
+
+
+def solved(problem, exact, grid=None):
+    """True error of `solve`, root mean square over pixels, and its error bar."""
+    grid = grid or Grid(64)
+    solution = mc2.solve(problem, grid=grid)
+    x, y = (c[solution.mask] for c in grid.points())
+    assert solution.method == "boundary"
+    error = np.sqrt(np.mean((solution.values[solution.mask] - exact(x, y)) ** 2))
+    return error, float(solution.standard_error[solution.mask].max())
+
+
+def test_more_waves_than_are_resolved_are_refused():
+    """An error of 1.2e9 with a bar of 3e-22 else."""
+    with pytest.raises(InputError, match=r"k = 500 .* smaller") as caught:
+        mc2.solve(mc2.Helmholtz(Disk(1.0), k=500.0, source=0, boundary=1), grid=Grid(16))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [10.0, 50.0, 100.0])
+def test_many_waves_are_resolved(k):
+    error, bar = solved(
+        mc2.Helmholtz(Disk(1.0), k=k, source=0, boundary=1), lambda x, y: jv(0, k * np.hypot(x, y)) / jv(0, k)
+    )
+    assert error < 1e-11
+    assert error < bar < 1e-9
+    error, bar = solved(
+        mc2.Helmholtz(L_SHAPE, k=k, source=0, boundary=f"cos({0.6 * k}*x + {0.8 * k}*y)"),
+        lambda x, y: np.cos(k * (0.6 * x + 0.8 * y)),
+    )
+    assert error < 1e-11
+    assert error < bar < 1e-9
+
+
+@pytest.mark.parametrize("order", [40, 200, 800, 1600, 3200])
+def test_data_that_oscillate_faster_than_samples_are_no_success(order):
+    """cos(1600θ) is constant at 1600 even points, and was fitted so: an error of 1.6 with a bar of 8e-15."""
+    problem = mc2.Helmholtz(Disk(1.0), k=3.0, source=0, boundary=f"cos({order}*arctan2(y, x))")
+    error, bar = solved(
+        problem, lambda x, y: bessel_ratio(order, 3.0, np.hypot(x, y)) * np.cos(order * np.arctan2(y, x))
+    )
+    assert error < 1.96 * bar
+    assert (error < 1e-12) if order <= 200 else (bar > 0.5)
+
+
+@pytest.mark.parametrize("half", [1e-4, 1e-2])
+def test_a_narrow_electrode_is_seen(half):
+    """Of half-width 1e-4 it fell between all samples, and the answer was 0 ± 0."""
+    height = 1e4
+    text = f"where((x > 0)*(abs(y) < {np.sin(half):.17g}), {height}, 0)"
+
+    def exact(x, y):
+        r, angle = np.hypot(x, y), np.arctan2(y, x)
+        total = half / np.pi * bessel_ratio(0, 3.0, r)
+        for n in range(1, 1500):
+            total += 2 / np.pi * np.sin(n * half) / n * bessel_ratio(n, 3.0, r) * np.cos(n * angle)
+        return height * total
+
+    error, bar = solved(mc2.Helmholtz(Disk(1.0), k=3.0, source=0, boundary=text), exact, Grid(24))
+    size = height * half / np.pi
+    assert error < 1.96 * bar
+    assert error < 1e-2 * size
+    assert bar < 5 * size
+
+
+@pytest.mark.parametrize("domain", [L_SHAPE, Annulus(0.3, 1.0), Rectangle(1.0, 0.4, angle=0.2)], ids=repr)
+@pytest.mark.parametrize("away", [0.3, 0.03, 0.003])
+def test_the_bound_holds_for_waves_from_a_point_nearby(domain, away):
+    """Y₀ around a point outside: ever harder to fit the closer it is."""
+    k = 14.0
+    point = domain.sample_boundary(1, seed=3)[0]
+    h = 1e-6
+    slope = np.array([domain.distance(*(point + step)) - domain.distance(*(point - step)) for step in h * np.eye(2)])
+    center = point - away * slope / np.hypot(*slope)
+    assert domain.distance(*center) < 0
+
+    def exact(x, y):
+        return y0(k * np.hypot(x - center[0], y - center[1]))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = mc2.Helmholtz(domain, k=k, source=0, boundary=exact)
+        answer = answer_from_boundary(problem, fit_boundary(problem))
+    x, y = domain.sample_interior(4000, seed=1).T
+    error = np.sqrt(np.mean((answer.values(x, y) - exact(x, y)) ** 2))
+    assert error < 1.96 * answer.error
+    assert answer.error < 1
+
+
+def test_the_distance_to_an_eigenvalue():
+    """Of the disk's second radial one, from both sides."""
+    square = jn_zeros(0, 2)[1] ** 2
+    for away in (-1e-3, 1e-5, 1e-3):
+        problem = mc2.Helmholtz(Disk(), k=float(np.sqrt(square * (1 + away))), source=0, boundary="x")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = answer_from_boundary(problem, fit_boundary(problem))
+        assert answer.distance == pytest.approx(abs(away) * square, rel=0.3)

@@ -33,7 +33,8 @@ def check(expression, count=200, seed=0, samples=60, rounding=1e-13):
     slack = rounding * np.nanmax(np.where(np.isfinite(values), np.abs(values), 0), axis=0)
     assert not (values < least - slack).any()
     assert not (values > largest + slack).any()
-    assert not np.isnan(least).any() and not np.isnan(largest).any()
+    assert not np.isnan(least).any()
+    assert not np.isnan(largest).any()
     return values, least, largest
 
 
@@ -146,4 +147,5 @@ def test_other_functions_have_none():
     assert isinstance(problem.boundary, Atoms)
     assert enclose(problem.boundary, 0, 1, 0, 1) is None
     traced = trace(lambda x, y: np.where(x > 0, x, y))
-    assert traced is not None and enclose(traced, 0, 1, 0, 1) is not None
+    assert traced is not None
+    assert enclose(traced, 0, 1, 0, 1) is not None

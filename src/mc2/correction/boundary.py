@@ -57,13 +57,15 @@ SMALLEST = 1e-13
 POLES = 24
 """For every corner, jump or kink; fewer where there are many."""
 MOST_POLES, FEWEST = 240, 6
-"""For all of them together, and for each, at least: the sharpest corners are served first."""
+"""For all of them together, and for each, at least."""
+MOST_ROUGH = 48
+"""Jumps, kinks and corners, the sharpest first, that have poles; a fourth for the biharmonic equation."""
 RING = 128
 """Poles around the domain."""
 MOST_BREAKS = 32
 """Jumps, and kinks, that are looked for on an outline."""
-CROWDED = 80
-"""Points on either side of a place that they are crowded towards."""
+CROWDED, FEWEST_CROWDED, MOST_CROWDED = 80, 24, 1600
+"""Points on either side of a place that they are crowded towards; fewer where there are many places."""
 NEAREST = 1e-9
 """Distance of the nearest crowded sample to a corner or jump, in units of the domain's size."""
 STEEP = 8.0
@@ -181,10 +183,11 @@ class _Fitter:
         # Δu is an order larger than u for a unit length: this keeps the two in balance
         self.share = make_basis(problem.domain, problem.operator(), 0, -1).radius ** 2 / 16
 
-    def fit(self, basis: Basis, layout: Layout) -> BoundaryFit:
+    def fit(self, basis: Basis, layout: Layout, thorough: bool = False) -> BoundaryFit:
         """Fit at some points and judge at others; once more at both if these show what the first did not."""
         found, fitted = self._fit(basis, layout.fitted, layout.fresh)
-        if found.misfit > GOOD and found.error > BLIND * fitted:
+        # data that oscillate all around are left to `resolve`
+        if found.misfit > GOOD and found.error > BLIND * fitted and (thorough or not self.oscillates):
             again, _ = self._fit(basis, layout.fitted.joined(layout.fresh), layout.others(1))
             return again if again.misfit < found.misfit else found
         return found
@@ -237,11 +240,11 @@ class _Fitter:
         domain, operator = self.problem.domain, self.problem.operator()
         basis = make_basis(domain, operator, HIGH_DEGREE // (2 if operator[2] else 1), HOLE_DEGREE)
         if basis.degree > self.waves + DEGREES[-1]:
-            self.fit(basis, Layout(domain, [], HIGH_SAMPLES))
+            self.fit(basis, Layout(domain, [], HIGH_SAMPLES), thorough=True)
 
 
 def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[tuple[Basis, Layout]]:
-    """Bases to try, and where to sample the boundary for them: of rising degree, then with poles all around the domain."""
+    """Bases to try, and where to sample the boundary: of rising degree, then with poles all around the domain."""
     domain, operator = problem.domain, problem.operator()
     narrow = [(float(x), float(y)) for found in features for x, y in found.places]
     count = max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves))
@@ -254,7 +257,7 @@ def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[t
     jumps, kinks = ([look_around(domain, *at) for at in places] for places in find_breaks(problem, corners, features))
     bumps = [look_around(domain, *at) for at in narrow]
     sharp = sorted(corners, key=lambda corner: -abs(corner.angle - np.pi))
-    rough = [*jumps, *kinks, *sharp][: MOST_POLES // share // FEWEST]
+    rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
     crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
     ring = _ring(domain, layout.fitted.points, orders, RING // share)
@@ -410,6 +413,7 @@ def spread(
     random = None if seed is None else np.random.default_rng(seed)
     leaves = list(domain.leaves())
     total = sum(leaf.perimeter for leaf in leaves)
+    near = int(np.clip(MOST_CROWDED // max(len(crowded), 1), FEWEST_CROWDED, CROWDED))
     points, shares = [], []
     for number, leaf in enumerate(leaves):
         n = max(16, round(count * leaf.perimeter / total))
@@ -418,8 +422,8 @@ def spread(
             nearest = _project(leaf, place, 1e-7 * domain.size)
             if nearest is not None:
                 for side in (-1, 1):
-                    exponents = np.arange(CROWDED) + (0.0 if random is None else random.random(CROWDED))
-                    offsets = domain.size * NEAREST * (0.1 / NEAREST) ** (exponents / (CROWDED - 1))
+                    exponents = np.arange(near) + (0.0 if random is None else random.random(near))
+                    offsets = domain.size * NEAREST * (0.1 / NEAREST) ** (exponents / (near - 1))
                     t = np.concatenate([t, nearest + side * offsets / leaf.perimeter])
         t = np.sort(t % 1.0)
         gaps = np.diff(t, append=t[0] + 1) + np.diff(t, prepend=t[-1] - 1)

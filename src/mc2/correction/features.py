@@ -275,8 +275,8 @@ class _Search:
             if promising.size > BATCH:
                 promising = promising[np.argpartition(-excess[promising], BATCH)[:BATCH]]
             new_low, new_high, parent = _halves(low[promising], high[promising])
-            kept = cells.keep(new_low, new_high)
-            new_low, new_high, parent = new_low[kept], new_high[kept], promising[parent[kept]]
+            here = cells.keep(new_low, new_high)
+            new_low, new_high, parent = new_low[here], new_high[here], promising[parent[here]]
             left -= len(parent)
             at = new_low + (new_high - new_low) * self.random.random((PER_BOX, *new_low.shape))
             values = self._look(at)

@@ -18,8 +18,9 @@ from mc2.problems import Problem
 
 Array = NDArray[np.float64]
 CLOSE = 1e-3
-"""Relative distance from an eigenvalue at which there is a warning, or AMONG of their usual distance if that is less."""
-AMONG = 0.05
+"""Relative distance from an eigenvalue at which there is a warning."""
+AMONG = 0.15
+"""Likewise, as a part of the usual distance between eigenvalues, which is less where there are many waves."""
 INTERIOR, EDGE = 500, 400
 """Points inside, and on the boundary, from which mean squares are taken, at least."""
 PER_FUNCTION = 2
@@ -35,10 +36,15 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True)
 class Boundary:
-    """The answer of boundary least squares. error: a bound for its root mean square, the same everywhere."""
+    """The answer of boundary least squares.
+
+    error: a bound for its root mean square, the same everywhere.
+    distance: from k² to the nearest eigenvalue, about; an error ρ of the source makes one of ρ/distance at most.
+    """
 
     fit: BoundaryFit
     error: float
+    distance: float
 
     def values(self, x: Array, y: Array) -> Array:
         return self.fit.field(x, y)
@@ -72,7 +78,8 @@ def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
             f"domain: errors of the data are amplified up to {1 / max(here, 1e-300):.2g} times",
             stacklevel=3,
         )
-    return Boundary(fit, SAFETY * fit.error / max(here, 1e-300) + fit.rounding)
+    distance = square * min(here / max(slope, 1e-300), 0.5 * spacing)
+    return Boundary(fit, SAFETY * fit.error / max(here, 1e-300) + fit.rounding, distance)
 
 
 def _singular(domain: Domain) -> list[Corner]:

@@ -29,10 +29,11 @@ class Corner(NamedTuple):
 def find_corners(domain: Domain) -> tuple[Corner, ...]:
     """All corners of a domain, each once."""
     found: list[Corner] = []
+    size = domain.size
     for leaf in domain.leaves():
         for x, y in np.concatenate([leaf.outline(np.array(leaf.breaks)), _crossings(domain, leaf)]):
-            near = any(np.hypot(x - c.center[0], y - c.center[1]) < 1e-7 * domain.size for c in found)
-            if not near and abs(float(domain.distance(x, y))) <= 1e-9 * domain.size:
+            near = any(np.hypot(x - c.center[0], y - c.center[1]) < 1e-7 * size for c in found)
+            if not near and abs(float(domain.distance(x, y))) <= 1e-9 * size:
                 corner = look_around(domain, float(x), float(y))
                 if corner.angle > 0 and abs(corner.angle - np.pi) > STRAIGHT:
                     found.append(corner)

@@ -1,9 +1,9 @@
 """Interval arithmetic: what values an expression can take on boxes of the plane.
 
 Every operation maps intervals that hold its arguments to one that holds its result (Moore, Kearfott and Cloud, 2009),
-for arrays of boxes at once. The enclosure holds the true range, is wider where an expression uses x or y more than once,
-and shrinks to a point with the box where the expression is continuous: what samples of a function miss cannot hide
-from it. Results are widened by a few units of rounding after every operation.
+for arrays of boxes at once. The enclosure holds the true range, is wider where an expression uses x or y more than
+once, and shrinks to a point with the box where the expression is continuous: what samples of a function miss cannot
+hide from it. Results are widened by a few units of rounding after every operation.
 """
 
 import math
