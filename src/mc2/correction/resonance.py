@@ -79,7 +79,12 @@ def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
             stacklevel=3,
         )
     distance = square * min(here / max(slope, 1e-300), 0.5 * spacing)
-    return Boundary(fit, SAFETY * fit.error / max(here, 1e-300) + fit.rounding, distance)
+    resolution, amplified = fit.field.resolution, SAFETY / max(here, 1e-300)
+    if resolution is not None and not resolution.resolved:
+        source = SAFETY * resolution.left / distance
+    else:  # what the lift is wrong by is fitted on the boundary, and wrong inside as well
+        source = (1 + amplified) * float(np.sqrt(np.mean(fit.field.error(*points) ** 2)))
+    return Boundary(fit, amplified * fit.error + source + fit.rounding, distance)
 
 
 def _singular(domain: Domain) -> list[Corner]:
