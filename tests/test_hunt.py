@@ -40,7 +40,7 @@ def residual(case: Case, x, y):
         return evaluate(draft.truth, x, y)
 
     f, u, least = evaluate(source, x, y), truth(x, y), np.inf
-    for h in (3e-3, 1e-3, 3e-4, 1e-4, 3e-5):
+    for h in (3e-3, 3e-4, 3e-5):
         if draft.family == "biharmonic":
             left = laplacian(laplacian(truth, 3 * h), 3 * h)(x, y)
         else:
@@ -120,7 +120,7 @@ def test_cases_are_functions_of_seed_and_index():
         first, again, other = draw(SEED, index), draw(SEED, index), draw(SEED + 1, index)
         assert first.kind == KINDS[index]
         assert first.code() == again.code()
-        assert first.code() != other.code() or first.kind == "side"
+        assert first.code() != other.code() or first.kind == "rim"
 
 
 def test_units_change_nothing_but_units():

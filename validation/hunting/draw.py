@@ -25,7 +25,7 @@ def draw(seed: int, index: int) -> Case:
     if kind not in UNITS:
         draft = DIRECT[kind](random)
         return Case(seed, index, kind, draft, _way(random, draft))
-    inner = str(random.choice([name for name in DIRECT if name != "side"]))
+    inner = str(random.choice([name for name in DIRECT if name != "rim"]))
     draft = DIRECT[inner](random)
     case = Case(seed, index, kind, replace(draft, note=f"{inner}; {draft.note}"), _way(random, draft))
     if kind == "values":
