@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mc2.geometry import from_description
 from validation.hunting import boundaries, sources
-from validation.hunting.case import Case, Draft, evaluate, log_uniform, uniform
+from validation.hunting.case import Case, Draft, height, log_uniform, uniform
 
 DIRECT = {name: sources.source_kind(name) for name in sources.MAKERS} | {"grounded": sources.grounded}
 DIRECT |= boundaries.KINDS
@@ -47,9 +46,7 @@ def _way(random: np.random.Generator, draft: Draft) -> dict[str, Any]:
     if way == "boundary":
         options["start"] = "boundary"
     if way == "tolerance":
-        points = from_description(draft.domain).sample_interior(40, seed=0).T
-        height = float(np.abs(evaluate(draft.truth, *points)).max())
-        options["tolerance"] = float(f"{height * 10 ** random.uniform(-7, -3):.1e}")
+        options["tolerance"] = float(f"{height(draft) * 10 ** random.uniform(-7, -3):.1e}")
         if random.random() < 0.3:
             options["start"] = "boundary"
     if way in ("physics", "none"):
