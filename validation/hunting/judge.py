@@ -137,12 +137,13 @@ def judge_certificate(made: Any, row: Row, value: float) -> Row:
     whole, floor = made.overall, row["floor"]
     low, high = whole.rms.low / value, whole.rms.high / value
     mean_low, mean_high = whole.mean.low / value, whole.mean.high / value
+    nothing = row["true rms"] <= floor  # walks say nothing about rounding
     return {
         "rms": [_finite(low), _finite(high)],
         "mean": [_finite(mean_low), _finite(mean_high)],
-        "rms held": bool(low - floor <= row["true rms"] <= high + floor),
-        "mean held": bool(mean_low - floor <= row["true mean"] <= mean_high + floor),
-        "off": max(_off(row["true rms"], high, floor), _off(low, row["true rms"], floor)),
+        "rms held": bool(nothing or low - floor <= row["true rms"] <= high + floor),
+        "mean held": bool(nothing or mean_low - floor <= row["true mean"] <= mean_high + floor),
+        "off": 0.0 if nothing else max(_off(row["true rms"], high, floor), _off(low, row["true rms"], floor)),
         "width": _finite(high / max(row["true rms"], floor, 1e-300)),
     }
 
