@@ -15,6 +15,8 @@ from validation.hunting.sources import Text
 from mc2.geometry import Domain
 
 SEED = 1
+SLOW = ("drum, k = 500", "jump, tolerance 1e-06", "heater, tolerance 1e-06")
+"""Known cases that are left to `python -m validation.hunt --known`."""
 
 
 def laplacian(field, h):
@@ -40,7 +42,7 @@ def residual(case: Case, x, y):
         return evaluate(draft.truth, x, y)
 
     f, u, least = evaluate(source, x, y), truth(x, y), np.inf
-    for h in (3e-3, 1e-3, 3e-4, 1e-4, 3e-5):
+    for h in (3e-3, 3e-4, 3e-5):
         if draft.family == "biharmonic":
             left = laplacian(laplacian(truth, 3 * h), 3 * h)(x, y)
         else:
@@ -120,7 +122,7 @@ def test_cases_are_functions_of_seed_and_index():
         first, again, other = draw(SEED, index), draw(SEED, index), draw(SEED + 1, index)
         assert first.kind == KINDS[index]
         assert first.code() == again.code()
-        assert first.code() != other.code() or first.kind == "side"
+        assert first.code() != other.code() or first.kind == "rim"
 
 
 def test_units_change_nothing_but_units():
@@ -161,7 +163,7 @@ def test_rules():
     assert not verdict([row(within=0.5)])["within 1.96 bars, 90 % on average"]
 
 
-@pytest.mark.parametrize("name", [name for name in known() if "tolerance 1e-06" not in name])
+@pytest.mark.parametrize("name", [name for name in known() if name not in SLOW])
 def test_known_cases_hold(name):
     """What was once wrong without saying so: now its true error lies within its claims, or it is refused."""
     with warnings.catch_warnings():

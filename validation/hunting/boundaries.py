@@ -4,9 +4,19 @@ import numpy as np
 
 from mc2.geometry import from_description
 from validation.hunting.case import Draft, log_uniform, make_data, uniform, zeroth
-from validation.hunting.disk import Arc, Cosine, Side, heated_side
-from validation.hunting.shapes import HARD, UNIT_DISK, Description, any_domain, convex, notch, stays_outside, walled
-from validation.hunting.sources import MAKERS, family_of
+from validation.hunting.disk import Arc, Cosine, Rim, Side, heated_side
+from validation.hunting.shapes import (
+    HARD,
+    SQUARE,
+    UNIT_DISK,
+    Description,
+    any_domain,
+    convex,
+    notch,
+    stays_outside,
+    walled,
+)
+from validation.hunting.sources import MAKERS, Text, family_of
 
 Random = np.random.Generator
 ALL = ("laplace", "laplace", "poisson", "yukawa", "helmholtz", "biharmonic")
@@ -159,11 +169,36 @@ def drum(random: Random) -> Draft:
     return Draft(UNIT_DISK, "helmholtz", {"source": "0", "boundary": g}, Cosine(m, k * k), k, 1e-9, f"k = {k:g}")
 
 
-def side(random: Random) -> Draft:
-    """A Python function that asks which side of the square it is on."""
-    height = float(random.choice([1.0, 100.0]))
-    data = {"boundary": Side(height, bool(random.random() < 0.7))}
-    return Draft({"shape": "square", "half": 1.0}, "laplace", data, heated_side(height), accuracy=1e-9)
+def rim(random: Random) -> Draft:
+    """Data that bend, peak or end in a root on the unit circle, without a source; or the heated side of a square."""
+    if random.random() < 0.2:
+        height = float(random.choice([1.0, 100.0]))
+        data = {"boundary": Side(height, bool(random.random() < 0.7))}
+        return Draft(SQUARE, "laplace", data, heated_side(height), accuracy=1e-9, note="a side")
+    a, w = uniform(random, -0.9, 0.9), log_uniform(random, 0.003, 0.3)
+    rims = {
+        "kink": f"abs(x - {a})",
+        "ramp": f"max(x - {a}, 0)",
+        "root": f"sqrt(abs(y - {a}))",
+        "peak": f"exp(-(y - {a})**2/{w * w!r})",
+        "tent": f"max(1 - abs(y - {a})/{w}, 0)",
+        "spike": f"1/({1 + w} - x)",
+    }
+    name = str(random.choice(list(rims)))
+    return on_rim(random, rims[name], f"{name}; a = {a}, w = {w:g}")
+
+
+def on_rim(random: Random, g: str, note: str) -> Draft:
+    """A problem on the unit disk with these boundary data, and no source."""
+    family, parameter = family_of(random, ALL, UNIT_DISK)
+    data, c = {"boundary": g}, zeroth(family, parameter)
+    if family != "laplace":
+        data["source"] = "0"
+    lift = family == "biharmonic" and bool(random.random() < 0.5)
+    if family == "biharmonic":
+        data |= {"boundary": "0", "laplacian": g} if lift else {"laplacian": "0"}
+    truth = Rim(Text(g), c, lift)
+    return Draft(UNIT_DISK, family, data, truth, parameter, accuracy=1e-9, note=note)
 
 
 KINDS = {
@@ -177,5 +212,5 @@ KINDS = {
     "polygonal": polygonal,
     "wave": wave,
     "drum": drum,
-    "side": side,
+    "rim": rim,
 }

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,11 @@ class Case:
             found["k"] = self.draft.parameter / size
         return found
 
+    @cached_property
+    def height(self) -> float:
+        """The largest of a few values of the solution, divided by `value`."""
+        return height(self.draft)
+
     def problem(self) -> mc2.Problem:
         return getattr(mc2, CLASSES[self.draft.family])(self.domain, **self.arguments)
 
@@ -149,6 +155,14 @@ def evaluate(data: Data, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Values of a function that is given as text, as a number or as a function of arrays."""
     values = data(x, y) if callable(data) else as_function(data, "truth")(x, y)
     return np.broadcast_to(np.asarray(values, float), np.shape(x))
+
+
+def height(draft: Draft) -> float:
+    """The largest of a few values inside and on the boundary."""
+    domain = from_description(draft.domain)
+    inside = evaluate(draft.truth, *domain.sample_interior(40, seed=0).T)
+    edge = evaluate(draft.data.get("boundary", draft.truth), *domain.sample_boundary(400, seed=0).T)
+    return float(max(np.abs(inside).max(), np.abs(edge).max()))
 
 
 def enlarged(description: Any, size: float) -> Any:

@@ -6,17 +6,21 @@ A mode zⁿ of the boundary values continues as zⁿ ρₙ(r), where ρₙ = 1 f
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
+MANY, FEW = 1 << 17, 1 << 14
+"""Modes of harmonic functions, and of what others have beyond them, where the boundary values are rough."""
 Coefficients = np.ndarray
 """Complex cₙ, n = 0, 1, …: the boundary values are Re Σ cₙ zⁿ."""
 
 
-def modes_of(values: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int) -> Coefficients:
-    """The first modes of a function on the unit circle, from four times as many values of it."""
-    points = 4 * count
+def modes_of(
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int, points: int | None = None
+) -> Coefficients:
+    """The first modes of a function on the unit circle, from its values at points; four times as many if not said."""
+    points = points or 4 * count
     angle = 2 * np.pi * np.arange(points) / points
     found = np.fft.rfft(values(np.cos(angle), np.sin(angle)))[:count] * (2 / points)
     found[0] /= 2
@@ -69,18 +73,41 @@ def _factorial(n: int) -> float:
 
 def continued(modes: Coefficients, c: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The solution of Δu + cu = 0 with these boundary values."""
-    z = x + 1j * y
-    if c == 0:
-        total = np.zeros_like(z)
-        for mode in modes[::-1]:
-            total = total * z + mode
-        return total.real
+    z = np.asarray(x + 1j * y)
+    found, radius = np.zeros(z.shape), np.clip(np.abs(z), 1e-9, 1 - 1e-9)
+    # |z|ⁿ is below 1e-17 from n = 40 / -log|z| on: only points near the circle need many modes
+    needed = np.minimum(2 ** np.ceil(np.log2(np.maximum(-40 / np.log(radius), 64))), modes.size).astype(int)
+    for count in np.unique(needed):
+        own = needed == count
+        found[own] = (_harmonic if c == 0 else partial(_modified, c=c))(modes[:count], z[own])
+    return found
+
+
+def _power_series(modes: Coefficients, z: np.ndarray) -> np.ndarray:
+    total = np.zeros_like(z)
+    for mode in modes[::-1]:
+        total = total * z + mode
+    return total
+
+
+def _harmonic(modes: Coefficients, z: np.ndarray) -> np.ndarray:
+    return _power_series(modes, z).real
+
+
+def _modified(modes: Coefficients, z: np.ndarray, c: float) -> np.ndarray:
+    """The first modes one by one; of the rest, ρₙ is a short series in r², each term of which is a power series."""
+    first = min(modes.size, max(32, int(abs(c) / 4)))
     r2, power, total = np.abs(z) ** 2, np.ones_like(z), np.zeros(z.shape)
-    least = 1e-17 * np.abs(modes).max()
-    for n, mode in enumerate(modes):
-        if abs(mode) > least:
-            total += (mode * power).real * radial(n, c, r2)
+    for n in range(first):
+        if modes[n] != 0:
+            total += (modes[n] * power).real * radial(n, c, r2)
         power = power * z
+    n, terms = np.arange(first, modes.size), [np.ones(modes.size - first)]
+    while n.size and np.abs(terms[-1]).max() > 1e-17:
+        j = len(terms)
+        terms.append(terms[-1] * (-0.25 * c) / (j * (n + j)))
+    for j, term in enumerate(terms):
+        total += r2**j * (power * _power_series(modes[first:] * term / sum(terms), z)).real
     return total
 
 
@@ -121,16 +148,36 @@ class Arc:
     height: float
     c: float = 0.0
     lift: bool = False
-    terms: int = 1500
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self.lift:
-            return self.height * raised(arc_modes(self.middle, self.half, self.terms), x, y)
+            return self.height * raised(arc_modes(self.middle, self.half, MANY), x, y)
         found = arc(self.middle, self.half, x, y)
         if self.c != 0:  # the modes' sum converges fast once that of Laplace, known in closed form, is taken off
-            modes = arc_modes(self.middle, self.half, self.terms)
+            modes = arc_modes(self.middle, self.half, FEW)
             found = found + continued(modes, self.c, x, y) - continued(modes, 0.0, x, y)
         return self.height * found
+
+
+@dataclass(frozen=True)
+class Rim:
+    """Any values on the circle, continued by Δu + cu = 0; with `lift`, the V with those as Laplacian, 0 there.
+
+    From a million values, since where they bend the modes decay slowly: with n^-1.5 for a square root, n^-2 for a kink.
+    """
+
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    c: float = 0.0
+    lift: bool = False
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        modes = _modes(self.values, MANY, 8 * MANY)
+        if self.lift:
+            return raised(modes, x, y)
+        found = continued(modes, 0.0, x, y)
+        if self.c != 0:
+            found += continued(modes[:FEW], self.c, x, y) - continued(modes[:FEW], 0.0, x, y)
+        return found
 
 
 @dataclass(frozen=True)
@@ -143,7 +190,7 @@ class Grounded:
     w: Callable[[np.ndarray, np.ndarray], np.ndarray]
     c: float = 0.0
     laplacian: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    terms: int = 2048
+    terms: int = 1 << 14
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         found = self.w(x, y) - continued(_modes(self.w, self.terms), self.c, x, y)
@@ -153,8 +200,10 @@ class Grounded:
 
 
 @lru_cache(maxsize=8)
-def _modes(values: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int) -> Coefficients:
-    return modes_of(values, count)
+def _modes(
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray], count: int, points: int | None = None
+) -> Coefficients:
+    return modes_of(values, count, points)
 
 
 @dataclass(frozen=True)

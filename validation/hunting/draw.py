@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mc2.geometry import from_description
 from validation.hunting import boundaries, sources
-from validation.hunting.case import Case, Draft, evaluate, log_uniform, uniform
+from validation.hunting.case import Case, Draft, height, log_uniform, uniform
 
 DIRECT = {name: sources.source_kind(name) for name in sources.MAKERS} | {"grounded": sources.grounded}
 DIRECT |= boundaries.KINDS
@@ -25,7 +24,7 @@ def draw(seed: int, index: int) -> Case:
     if kind not in UNITS:
         draft = DIRECT[kind](random)
         return Case(seed, index, kind, draft, _way(random, draft))
-    inner = str(random.choice([name for name in DIRECT if name != "side"]))
+    inner = str(random.choice([name for name in DIRECT if name != "rim"]))
     draft = DIRECT[inner](random)
     case = Case(seed, index, kind, replace(draft, note=f"{inner}; {draft.note}"), _way(random, draft))
     if kind == "values":
@@ -47,9 +46,7 @@ def _way(random: np.random.Generator, draft: Draft) -> dict[str, Any]:
     if way == "boundary":
         options["start"] = "boundary"
     if way == "tolerance":
-        points = from_description(draft.domain).sample_interior(40, seed=0).T
-        height = float(np.abs(evaluate(draft.truth, *points)).max())
-        options["tolerance"] = float(f"{height * 10 ** random.uniform(-7, -3):.1e}")
+        options["tolerance"] = float(f"{height(draft) * 10 ** random.uniform(-7, -3):.1e}")
         if random.random() < 0.3:
             options["start"] = "boundary"
     if way in ("physics", "none"):

@@ -61,15 +61,14 @@ def prepare() -> None:
 
 
 def run(case: Case, seconds: float = 30.0) -> Row:
-    """Solve a case, certify it, and compare both with the truth. seconds: after which it is given up."""
+    """Solve a case, certify it, and compare both with the truth. seconds: after which either is given up."""
     row: Row = {"index": case.index, "kind": case.kind, "family": case.draft.family, "note": case.draft.note}
     row |= {"options": case.solve_options(), "size": case.size, "value": case.value}
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with deadline(seconds):
-                row |= {"outcome": "solved"} | _solve(case, seconds)
+            row |= {"outcome": "solved"} | _solve(case, seconds)
         except InputError as error:
             row |= {"outcome": "refused", "message": str(error)}
         except OutOfTime:
@@ -86,13 +85,15 @@ def _solve(case: Case, seconds: float) -> Row:
     problem, grid, options = case.problem(), case.grid, case.solve_options()
     if "tolerance" in options and "max_seconds" in inspect.signature(mc2.solve).parameters:
         options["max_seconds"] = seconds / 3
-    solution = mc2.solve(problem, grid=grid, **options)
+    with deadline(seconds):
+        solution = mc2.solve(problem, grid=grid, **options)
     x, y = (c[solution.mask] for c in solution.grid.points())
     truth = case.truth(x, y)
     row = compare(case, solution, truth)
     if solution.standard_error.any() or row["true rms"] > row["floor"]:
         try:
-            made = solution.certify(walks=CERTIFICATE_WALKS, seed=case.index)
+            with deadline(seconds):
+                made = solution.certify(walks=CERTIFICATE_WALKS, seed=case.index)
             row["certificate"] = judge_certificate(made, row, case.value)
             error = truth - solution.values[solution.mask] / case.value
             row["certificate"]["regions held"] = regions_held(made, x, y, error, case.value, row["floor"])
@@ -106,7 +107,7 @@ def _solve(case: Case, seconds: float) -> Row:
 def compare(case: Case, solution: mc2.Solution, truth: np.ndarray) -> Row:
     """Errors of the values and of their error bars, in units of the case's value."""
     values, bars = (field[solution.mask] / case.value for field in (solution.values, solution.standard_error))
-    error, largest = truth - values, float(np.abs(truth).max())
+    error, largest = truth - values, max(float(np.abs(truth).max()), case.height)
     floor = max(1e-12, case.draft.accuracy) * largest
     tolerance = case.options.get("tolerance")
     row = {
@@ -136,12 +137,13 @@ def judge_certificate(made: Any, row: Row, value: float) -> Row:
     whole, floor = made.overall, row["floor"]
     low, high = whole.rms.low / value, whole.rms.high / value
     mean_low, mean_high = whole.mean.low / value, whole.mean.high / value
+    nothing = row["true rms"] <= floor  # walks say nothing about rounding
     return {
         "rms": [_finite(low), _finite(high)],
         "mean": [_finite(mean_low), _finite(mean_high)],
-        "rms held": bool(low - floor <= row["true rms"] <= high + floor),
-        "mean held": bool(mean_low - floor <= row["true mean"] <= mean_high + floor),
-        "off": max(_off(row["true rms"], high, floor), _off(low, row["true rms"], floor)),
+        "rms held": bool(nothing or low - floor <= row["true rms"] <= high + floor),
+        "mean held": bool(nothing or mean_low - floor <= row["true mean"] <= mean_high + floor),
+        "off": 0.0 if nothing else max(_off(row["true rms"], high, floor), _off(low, row["true rms"], floor)),
         "width": _finite(high / max(row["true rms"], floor, 1e-300)),
     }
 

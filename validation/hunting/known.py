@@ -10,7 +10,6 @@ from validation.hunting.sources import Bump, Text
 K = 536.165146
 """A frequency that a lattice of the lift takes for a slow one."""
 WAVE = f"cos({K}*x)"
-SQUARE = {"shape": "square", "half": 1.0}
 JUMP = "where(x > 0.1, 10, -5)"
 HEATER = "where((x - 0.3)**2 + (y - 0.2)**2 < 0.0025, 100, 0)"
 HEATED = (

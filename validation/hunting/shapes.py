@@ -11,6 +11,7 @@ from validation.hunting.case import log_uniform, uniform
 Random = np.random.Generator
 Description = dict[str, Any]
 UNIT_DISK: Description = {"shape": "disk", "radius": 1.0}
+SQUARE: Description = {"shape": "square", "half": 1.0}
 
 
 def _turned(random: Random, **shape: Any) -> Description:

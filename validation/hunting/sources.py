@@ -245,6 +245,5 @@ def grounded(random: Random) -> Draft:
     if family == "biharmonic":
         data["laplacian"] = 0.0
         upper = Text(found.laplacian)
-    terms = 8192 if name == "oscillation" else 2048
-    truth = Grounded(w, c, upper, terms)
+    truth = Grounded(w, c, upper)
     return Draft(UNIT_DISK, family, data, truth, parameter, accuracy=1e-10, note=f"{name}; {found.note}")
