@@ -221,7 +221,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     inner = solution.inner or solution
     claim = _claim_of(solution, points)
     if inner.method == "boundary":
-        error = float(np.max(inner.answer.standard_error(claim.x[:1], claim.y[:1])))
+        error = float(np.sqrt(np.mean(inner.answer.standard_error(claim.x, claim.y) ** 2)))
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:
         count = points if isinstance(points, int) else 0

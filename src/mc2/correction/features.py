@@ -31,6 +31,8 @@ BATCH = 256
 """Boxes that are split at a time: the ones that promise most."""
 EXCESS = 0.25
 """Of the range of the first samples: what leaves the samples around it by less is no feature."""
+USUAL = 0.005
+"""Share of the first samples, at either end, that does not count for their range."""
 FAINT = 1e-3
 """Of the largest value seen: likewise."""
 SMALLEST = 1e-11
@@ -227,9 +229,11 @@ class _Search:
         values = self._look(at)
         if not np.isfinite(values).any():
             return Features(np.empty((0, 2)), np.empty(0), 0.0, None)
-        self.range = self.largest - self.smallest  # of the first samples
+        self.range = float(np.ptp(np.nanquantile(values, (USUAL, 1 - USUAL))))  # of the first samples, but for few
         least, most = self._extremes(values)
         self.usual = np.fmin(np.fmax(0.0, least), most)  # per first piece: what a feature stands out of
+        roots = np.broadcast_to(np.arange(len(low)), values.shape)
+        self._note(at, np.fmax(values - most, least - values), roots)
         if self.expression is not None:
             self._split(low, high, least, most)
         elif dense:
@@ -246,9 +250,14 @@ class _Search:
 
     def _extremes(self, values: Array) -> tuple[Array, Array]:
         """The least and the largest of the samples in and around every first piece; of all, where there are none."""
-        least = np.fmin.reduce(self.cells.around(np.fmin.reduce(values, axis=0)), axis=0)
-        most = np.fmax.reduce(self.cells.around(np.fmax.reduce(values, axis=0)), axis=0)
-        return np.where(np.isnan(least), self.smallest, least), np.where(np.isnan(most), self.largest, most)
+        # a sample that stands alone may have met a narrow feature by chance: the second in rank is what is usual
+        around = np.concatenate([self.cells.around(row) for row in values])
+        ranked = np.sort(around, axis=0)  # nan last
+        count = np.sum(np.isfinite(around), axis=0)
+        columns = np.arange(around.shape[1])
+        least = ranked[np.minimum(1, np.maximum(count - 1, 0)), columns]
+        most = ranked[np.maximum(count - 2, 0), columns]
+        return np.where(count == 0, self.smallest, least), np.where(count == 0, self.largest, most)
 
     @property
     def limit(self) -> float:

@@ -38,7 +38,7 @@ SMALLEST = 1e-12
 class Boundary:
     """The answer of boundary least squares.
 
-    error: a bound for its root mean square, the same everywhere.
+    error: a bound for its root mean square, the same everywhere, but for what the lift says of single places.
     distance: from k² to the nearest eigenvalue, about; an error ρ of the source makes one of ρ/distance at most.
     """
 
@@ -50,7 +50,7 @@ class Boundary:
         return self.fit.field(x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        return np.full(x.size, self.error)
+        return np.hypot(self.error, self.fit.field.error(x, y))
 
 
 def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:

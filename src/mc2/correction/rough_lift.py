@@ -55,7 +55,7 @@ ENDS = 0.3, 0.5
 """Frequencies between which a rough lift ends, as parts of the lattice's highest one."""
 LOWER = 0.7
 """Times these frequencies, at which it ends for comparison: that doubles the error at a jump."""
-TOLERANCE = 2e-4
+TOLERANCE = 2e-5
 """Error of one cell's integral, as a part of f, root mean square, times a lattice cell."""
 MOST_NODES = 3_000_000
 """Evaluations of a rough source, about."""
@@ -297,8 +297,9 @@ class _Rough:
             return replace(seen, resolved=False)
         found = replace(seen, errors=errors, corner=self.corner, tile=side)
         edge = self.domain.sample_boundary(512).T
-        # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by about G
-        floor = np.mean(found.error(*edge) ** 2) + (0.3 * missed * self.half ** (2 if self.operator[2] else 0)) ** 2
+        # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by G times as much, and
+        # G is about 1/3: the rest is for how little is known of what was missed
+        floor = np.mean(found.error(*edge) ** 2) + (missed * self.half ** (2 if self.operator[2] else 0)) ** 2
         if self.operator[2]:  # so is Δw, whose share of u is that of Δu on a disk of this size
             floor += np.mean((self.domain.size**2 / 16 * _half(change).laplacian(*edge)) ** 2)
         return replace(found, errors=np.sqrt(errors**2 + floor))

@@ -54,8 +54,9 @@ SOURCE = 1 << 33
 class Round:
     """One step of a solution.
 
-    kind: `lift` for the source, `walks` for a fit of walks, `boundary` for boundary least squares, `source` for walks
-    that judge what the lift has left over, `pixels` for walks that are averaged at every pixel.
+    kind: `lift` for the source, `walks` for a fit of walks, `boundary` for boundary least squares, `judge` for walks
+    that no fit has seen, `source` for walks that judge what the lift has left over, `pixels` for walks that are
+    averaged at every pixel.
     points, walks: how many, and how many from each.
     before, after: root mean square of the walks' scores, without and with what the step added; for a lift, of the
     source at random points and of what is left of it there.
@@ -103,6 +104,7 @@ class Rounds:
         self.helped, self.slow = True, False
         self.edge = Edge(problem)
         self.hidden = 0.0
+        self.common = 0.0
         self.largest = 0.0
         self.truncated = 0
         where = cover(problem.domain, points)
@@ -130,6 +132,11 @@ class Rounds:
         return self.history[-1].error if self.history else np.inf
 
     @property
+    def total_error(self) -> float:
+        """Root mean square of the standard error, with all that judges have added."""
+        return rms(self.standard_error(*self._judged))
+
+    @property
     def fit_error(self) -> float:
         """The part of it that is not of the source: what more walks or another fit can lower."""
         return float(np.sqrt(max(self.error**2 - rms(self.source_error(*self._judged)) ** 2, 0.0)))
@@ -137,7 +144,7 @@ class Rounds:
     @property
     def trusted(self) -> bool:
         """Whether walks do not contradict what the fits claim."""
-        return self.doubt is None and (self.field.resolution is None or self.field.resolution.resolved)
+        return self.doubt is None and self.common == 0 and (self.field.resolution is None or self.field.resolution.resolved)
 
     def lift_step(self) -> Round | None:
         """What is known of the source, as a step of the history."""
@@ -146,6 +153,12 @@ class Rounds:
             return None
         error = rms(self.field.error(*self._judged))
         return Round("lift", PROBES, 0, found.scale, found.left, lift.size, error, found.negligible, self._lifting)
+
+    def judge(self, walks: int) -> None:
+        """Compare the error bars with walks that no fit has seen."""
+        start = time.perf_counter()
+        left = residual(self.problem, self.field, self._exits(walks))
+        self._note("judge", walks, left, left, 0, start)
 
     def judge_edge(self) -> None:
         """Add to error bars what narrow features of the boundary data leave over where no walk has met them."""
@@ -202,7 +215,7 @@ class Rounds:
 
     def standard_error(self, x: Array, y: Array) -> Array:
         """Of the field at points: what the last fit and the lift say, and more where walks contradict them."""
-        square = self.rounding**2 + self.hidden + self.source_error(x, y) ** 2
+        square = self.rounding**2 + self.hidden + self.common + self.source_error(x, y) ** 2
         if self.fit:
             square += self.fit.standard_error(x, y) ** 2
         if self.doubt:
@@ -220,13 +233,16 @@ class Rounds:
 
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:
         """Judge what the step has left over, and write it down."""
-        self.slow = rms(after) > SLOW * rms(before)
+        if kind != "judge":
+            self.slow = rms(after) > SLOW * rms(before)
         left = after if self.helped else before
         self.largest = float(np.abs(left).max())
-        self.doubt = None
-        claimed = rms(self.standard_error(*self._judged))
+        self.doubt, self.common = None, 0.0
+        bars = self.standard_error(*self._judged)
+        claimed = rms(bars)
         self.doubt = self._doubt(left, claimed, kind == "walks" and self.helped)
-        error = claimed if self.doubt is None else rms(self.standard_error(*self._judged))
+        self.common = self._common(left, float(np.median(bars)))
+        error = rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
         self.history.append(
             Round(kind, len(self.points), walks, rms(before), rms(after), functions, error, self.helped, seconds)
@@ -249,8 +265,27 @@ class Rounds:
         error = seen + 2 * own**2
         if self.fit is not None and not self.slow and error <= CONTRADICTED * claimed**2 + 2 * noise:
             return None
+        if not fitted and self.fit is None and not self.slow and error <= claimed**2 + 2 * noise:
+            return None
         share = max(error, noise) / max(float(variance.mean()), 1e-300)
-        return Profile(self.smoothing.bins, share * variance)
+        # half of it all over the domain: an error that all points have in common does not fall towards the boundary
+        return Profile(self.smoothing.bins, 0.5 * share * (variance + variance.mean()))
+
+
+    def _common(self, left: Array, usual: float) -> float:
+        """The square of an error that large parts of the domain have in common, if walks see one that is not claimed.
+
+        usual: the error bar of most points. Averages over many points have little noise.
+        """
+        mean, variance = mean_and_variance(left)
+        x, y = self.points.T
+        column, row = (np.searchsorted(np.quantile(c, (0.25, 0.5, 0.75)), c) for c in (x, y))
+        block = 4 * row + column
+        count = np.maximum(np.bincount(block, minlength=16), 1)
+        means, noise = np.bincount(block, mean, 16) / count, np.bincount(block, variance, 16) / count**2
+        excess = means**2 - noise
+        seen, unsure = float(excess.mean()), float(np.sqrt(np.sum(2 * noise**2 + 4 * means**2 * noise))) / 16
+        return seen if seen > CONTRADICTED * usual**2 + 2 * unsure else 0.0
 
 
 def _excess(scores: Array) -> tuple[float, float, Array]:

@@ -40,6 +40,8 @@ AVERAGING = 1 << 32
 """Keys the random numbers of averaged walks: rounds use small numbers."""
 MAX_SECONDS = 20.0
 """Spent on a tolerance, if not said otherwise."""
+JUDGES = 8
+"""Walks from every point, seen by no fit, that judge whether a tolerance is met."""
 SOURCE_WALKS = 8
 """Walks from every point that judge what a lift has left of the source."""
 STARTS = ("walks", "boundary")
@@ -156,12 +158,13 @@ def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: fl
     begin = time.perf_counter()
     mask, fit = problem.mask(grid), fit_boundary(problem, grid)
     answer, values = answer_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
+    error = rms(answer.standard_error(*(c[mask] for c in grid.points())))
     spent = time.perf_counter() - begin
-    step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), answer.error, True, spent)
-    met = tolerance is None or answer.error <= tolerance
+    step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), error, True, spent)
+    met = tolerance is None or error <= tolerance
     resolved = fit.field.resolution is None or fit.field.resolution.resolved
     if not met:
-        _warn(f"the error bound is {answer.error:.2g}, above the tolerance {tolerance:g}: no basis fits better")
+        _warn(f"the error bound is {error:.2g}, above the tolerance {tolerance:g}: no basis fits better")
     reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
     if not resolved:
         reason = _unresolved(fit.field)
@@ -219,6 +222,8 @@ class _Solver:
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
         rounds.judge_edge()
+        if tolerance is not None and rounds.helped:
+            rounds.judge(JUDGES)
         if not rounds.field.exact:
             rounds.judge_source(SOURCE_WALKS)
         if not rounds.helped:
@@ -304,10 +309,11 @@ class _Solver:
                 f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
                 stacklevel=6,
             )
-        met = tolerance is None or rounds.error <= tolerance
+        error = rounds.error if self.averaging is not None else rounds.total_error
+        met = tolerance is None or error <= tolerance
         if not met and not self.limit:
             _warn(
-                f"the standard error is {rounds.error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
+                f"the standard error is {error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
                 f"walks: {self._reason(met)}"
             )
         first = rounds.lift_step()

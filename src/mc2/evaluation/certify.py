@@ -83,7 +83,8 @@ def certify(
             )  # fmt: skip
         else:
             fit = fit_boundary(inner)
-            error = answer_from_boundary(inner, fit).error
+            bars = answer_from_boundary(inner, fit).standard_error(claim.x, claim.y)
+            error = float(np.sqrt(np.mean(bars**2)))
             found = bound_claim(claim, fit.field(claim.x, claim.y), error, confidence)
     return found.outward(frame)
 
