@@ -17,6 +17,8 @@ from mc2.problems import Problem
 from mc2.problems.atoms import Atoms
 
 Array = NDArray[np.float64]
+NARROW = 0.01
+"""Part of the domain's size below which a feature is narrow."""
 PLACES = 48
 """Places on the boundary around which much is left over, at most."""
 SEEN = 0.5
@@ -36,8 +38,8 @@ class Edge:
 
     @property
     def narrow(self) -> bool:
-        """Whether the data have features that sampling would miss."""
-        return any(len(found.places) for found in self.features)
+        """Whether the data have features that few walks would meet."""
+        return any(bool((found.widths < NARROW * self.problem.domain.size).any()) for found in self.features)
 
     @property
     def enclosed(self) -> bool:

@@ -351,11 +351,13 @@ class _Search:
             usual = float(self.usual[root[chosen]])
             step = self._width(at[chosen], usual) * np.abs(self.cells.directions(at[chosen])[0])
             top = self._uphill(at[chosen], usual, step)
-            width = self._width(top, usual)
-            places.append(self.cells.points(top[None])[:, 0])
-            widths.append(width)
-            left &= np.hypot(*(points - places[-1]).T) > max(4 * width, 1e-8 * self.cells.domain.size)
+            width, place = self._width(top, usual), self.cells.points(top[None])[:, 0]
             left[chosen] = False
+            if any(np.hypot(*(place - other)) < own for other, own in zip(places, widths, strict=True)):
+                continue  # the same feature, from its flank
+            places.append(place)
+            widths.append(width)
+            left &= np.hypot(*(points - place).T) > max(4 * width, 1e-8 * self.cells.domain.size)
         return np.array(places).reshape(-1, 2), np.array(widths)
 
     def _width(self, at: Array, usual: float) -> float:

@@ -34,6 +34,7 @@ from mc2.correction.lift_kernels import STEEP, WIDTH, partition, spread
 from mc2.correction.quadrature import NO_PEAKS, Nodes, Peaks, integrate
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
+from mc2.problems.atoms import Atoms
 from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
@@ -61,6 +62,8 @@ MOST_NODES = 3_000_000
 """Evaluations of a rough source, about."""
 REACH = 3
 """Tiles from the domain beyond which rough places are left out."""
+NARROW = 1 / 64
+"""Part of the domain's size below which a feature is a peak: about two cells of the first lattice."""
 NEARLY = 1e-3
 """As `RESOLVED`, for a source that is rough everywhere, as values on a grid are: cells that adapt would not help."""
 
@@ -143,8 +146,11 @@ def probe(lift: Lift, source: Function, domain: Domain) -> Resolution:
 
 def find_peaks(source: Function, domain: Domain) -> Peaks:
     """Features of a source that are narrower than samples would show."""
+    if isinstance(source, Atoms):  # which are smooth
+        return NO_PEAKS
     found = features_in(source, domain)
-    return Peaks(*found.places.T, found.widths) if len(found.places) else NO_PEAKS
+    narrow = found.widths < NARROW * domain.size
+    return Peaks(*found.places[narrow].T, found.widths[narrow]) if narrow.any() else NO_PEAKS
 
 
 class _Rough:

@@ -142,9 +142,9 @@ class Rounds:
         return float(np.sqrt(max(self.error**2 - rms(self.source_error(*self._judged)) ** 2, 0.0)))
 
     @property
-    def trusted(self) -> bool:
-        """Whether walks do not contradict what the fits claim."""
-        return self.doubt is None and self.common == 0 and (self.field.resolution is None or self.field.resolution.resolved)
+    def seen(self) -> bool:
+        """Whether judges have seen all that error bars are about: no source is unresolved, no narrow feature unmet."""
+        return self.hidden == 0 and (self.field.resolution is None or self.field.resolution.resolved)
 
     def lift_step(self) -> Round | None:
         """What is known of the source, as a step of the history."""
@@ -267,7 +267,7 @@ class Rounds:
             return None
         if not fitted and self.fit is None and not self.slow and error <= claimed**2 + 2 * noise:
             return None
-        share = max(error, noise) / max(float(variance.mean()), 1e-300)
+        share = max(error - claimed**2, noise) / max(float(variance.mean()), 1e-300)
         # half of it all over the domain: an error that all points have in common does not fall towards the boundary
         return Profile(self.smoothing.bins, 0.5 * share * (variance + variance.mean()))
 

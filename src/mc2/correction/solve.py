@@ -239,6 +239,11 @@ class _Solver:
         return max(0.7 * tolerance, 0.1 * rms(self.rounds.source_error(*self.rounds.points.T)))
 
     @property
+    def _worth_averaging(self) -> float:
+        """The error below which walks at the pixels would not help: the tolerance, or half of the source's error."""
+        return max(self.wanted.tolerance or 0.0, 0.5 * rms(self.rounds.source_error(*self.rounds.points.T)))
+
+    @property
     def scale(self) -> float:
         return max(step.before for step in self.rounds.history)
 
@@ -257,7 +262,7 @@ class _Solver:
         rounds, tolerance = self.rounds, self.wanted.tolerance
         last = next(step for step in reversed(rounds.history) if step.kind != "source")
         spread = last.after if last.kept else last.before
-        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.fit_error <= tolerance
+        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.fit_error <= self._worth_averaging
         if enough:
             return
         if tolerance is not None:
@@ -321,7 +326,7 @@ class _Solver:
             problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
             history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
             seconds=time.perf_counter() - self.begin, answer=_ByRounds(rounds, self.averaging), fitted=rounds.field,
-            options=self.options, converged=met and (rounds.trusted or self.averaging is not None),
+            options=self.options, converged=met and rounds.seen,
             reason=self._reason(met),
         )  # fmt: skip
 
@@ -341,8 +346,12 @@ class _Solver:
             return f"no basis fits better: walks averaged at every pixel, {judged}"
         if rounds.history and rounds.history[-1].after <= ROUNDING * self.scale:
             return f"rounding reached, {judged}"
-        if not rounds.trusted:
-            return f"no basis fits better, {judged}, who contradict the fit: error bars are theirs"
+        if rounds.hidden > 0:
+            return f"boundary data have features too narrow for walks, {judged} and at the boundary itself"
+        if self.wanted.tolerance is not None and rms(rounds.source_error(*rounds.points.T)) > self.wanted.tolerance:
+            return f"the source is not resolved to the tolerance, {judged}"
+        if not rounds.helped:
+            return f"no basis fits better, {judged}"
         return f"walks spent, {judged}"
 
 
