@@ -31,6 +31,8 @@ BATCH = 256
 """Boxes that are split at a time: the ones that promise most."""
 EXCESS = 0.25
 """Of the range of the first samples: what leaves the samples around it by less is no feature."""
+ALONE = 2.0
+"""Times the range of all others around it by which a sample must be off them to stand alone."""
 USUAL = 0.005
 """Share of the first samples, at either end, that does not count for their range."""
 FAINT = 1e-3
@@ -284,13 +286,15 @@ class _Search:
 
     def _extremes(self, values: Array) -> tuple[Array, Array]:
         """The least and the largest of the samples in and around every first piece; of all, where there are none."""
-        # a sample that stands alone may have met a narrow feature by chance: the second in rank is what is usual
         around = np.concatenate([self.cells.around(row) for row in values])
         ranked = np.sort(around, axis=0)  # nan last
         count = np.sum(np.isfinite(around), axis=0)
-        columns = np.arange(around.shape[1])
-        least = ranked[np.minimum(1, np.maximum(count - 1, 0)), columns]
-        most = ranked[np.maximum(count - 2, 0), columns]
+        ranks = [0, np.minimum(1, count - 1), np.maximum(count - 2, 0), np.maximum(count - 1, 0)]
+        least, second, last_but_one, most = (ranked[rank, np.arange(around.shape[1])] for rank in ranks)
+        # a sample that stands alone has met a narrow feature by chance: the next in rank is what is usual
+        usual = last_but_one - second
+        least = np.where(second - least > ALONE * usual, second, least)
+        most = np.where(most - last_but_one > ALONE * usual, last_but_one, most)
         return np.where(count == 0, self.smallest, least), np.where(count == 0, self.largest, most)
 
     @property
