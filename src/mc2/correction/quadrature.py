@@ -133,7 +133,8 @@ def _roughness(values: Array, to_series: Array) -> tuple[Array, Array]:
     terms, in units of how much the function varies: no kink hides behind a constant.
     """
     series = to_series @ values @ to_series.T
-    size = np.maximum(np.abs(values - series[:, :1, :1]).max((1, 2)), 1e-300)
+    varies, largest = (np.abs(part).max((1, 2)) for part in (values - series[:, :1, :1], values))
+    size = np.maximum(np.maximum(varies, 1e-12 * largest), 1e-300)  # rounding is no roughness
     last = len(to_series) - 2
     along_x, along_y = np.abs(series[:, :, last:]).max((1, 2)), np.abs(series[:, last:, :]).max((1, 2))
     return along_x**2 / size, along_y**2 / size
