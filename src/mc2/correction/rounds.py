@@ -108,6 +108,7 @@ class Rounds:
         self.common = 0.0
         self.largest = 0.0
         self.truncated = 0
+        self._walked, self._walking = 0, 0.0
         where = cover(problem.domain, points)
         # anywhere in their pixels, so that no function hides between them; and where float32 can
         places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
@@ -230,9 +231,16 @@ class Rounds:
         """The part of it that is of the source: what the lift says, or walks, if they contradict it."""
         return self.field.error(x, y) if self.source_doubt is None else np.full(x.size, np.sqrt(self.source_doubt))
 
+    @property
+    def rate(self) -> float:
+        """Walks per second, about: scoring them takes as long as walking."""
+        return 0.5 * self._walked / max(self._walking, 1e-9)
+
     def _exits(self, walks: int) -> Exits:
+        start = time.perf_counter()
         found = find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
         self.truncated += found.truncated
+        self._walked, self._walking = self._walked + found.x.size, self._walking + time.perf_counter() - start
         return found
 
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:

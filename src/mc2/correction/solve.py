@@ -288,10 +288,8 @@ class _Solver:
         """Walks per pixel that a tolerance takes, or as many as the limits allow; says so if they are too few."""
         wanted, rounds, pixels = self.wanted, self.rounds, int(self.mask.sum())
         needed = max(int(np.ceil((1.1 * spread / tolerance) ** 2)), PER_ROUND)
-        walking = [step for step in rounds.history if step.kind == "walks"]
-        rate = sum(step.points * step.walks for step in walking) / max(sum(step.seconds for step in walking), 1e-9)
         seconds = wanted.seconds - (time.perf_counter() - self.begin)
-        limits = {f"max_seconds = {wanted.seconds:g}": seconds * rate}
+        limits = {f"max_seconds = {wanted.seconds:g}": seconds * rounds.rate}
         if wanted.max_walks is not None:
             limits[f"max_walks = {wanted.max_walks:,}"] = wanted.max_walks - rounds.walks
         name = min(limits, key=lambda name: limits[name])
@@ -301,7 +299,7 @@ class _Solver:
         self.limit = name
         warnings.warn(
             f"no basis fits this problem: the tolerance {tolerance:g} would take about {needed * pixels:.1e} walks, "
-            f"{needed * pixels / rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
+            f"{needed * pixels / rounds.rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
             stacklevel=6,
         )
         return allowed
