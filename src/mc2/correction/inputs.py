@@ -54,8 +54,9 @@ class Inputs:
                 raise unknown("channel", name, SIZES)
         if self.base not in BASES:
             raise unknown("base", self.base, BASES)
-        if not isinstance(self.lifted, bool) or not isinstance(self.variance, bool):
-            raise InputError("lifted and variance must be true or false")
+        for name in ("lifted", "variance"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false")
         if "error" in self.channels and not self.variance:
             raise InputError("the channel 'error' is made of the variance: leave it out, or set variance = true")
         object.__setattr__(self, "channels", tuple(self.channels))

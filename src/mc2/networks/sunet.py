@@ -118,7 +118,7 @@ class SUNet(nn.Module):
 
         The full network has 56 blocks of 8 kinds. As one graph it takes many minutes to compile.
         """
-        torch._dynamo.config.recompile_limit = max(KINDS, torch._dynamo.config.recompile_limit)  # type: ignore[attr-defined]
+        torch._dynamo.config.recompile_limit = max(KINDS, torch._dynamo.config.recompile_limit)
         self.run = torch.compile(run, dynamic=False)
 
 
