@@ -27,14 +27,21 @@ def whole(log, key):
     return log[key] + (whole(log["start"], key) if "start" in log else 0)
 
 
-def trained(names):
+def reads(log):
+    """What a network is given; `error` is made of the walks' variance."""
+    return ", ".join(log["config"]["inputs"].get("channels", ("joint fields",)))
+
+
+def trained(found):
+    """found: training logs, by name."""
     rows = []
-    for name, log in logs(names).items():
+    for name, log in found.items():
         score = log.get("score", "psnr")
         before, last = (own[score]["overall"] for own in log["validations"][-2:])
         rows.append(
             (
                 f"`{name}`",
+                reads(log),
                 f"{log['parameters'] / 1e6:.1f} M",
                 f"{whole(log, 'instances'):,}",
                 f"{whole(log, 'seconds') / 60:.1f}",
@@ -43,19 +50,26 @@ def trained(names):
                 f"{last - before:+.2f} in {log['seconds'] / log['config']['validations']:.0f} s",
             )
         )
-    return table(("weights", "parameters", "samples", "minutes", "on", "validation, dB", "at the end"), rows)
+    header = ("weights", "reads", "parameters", "samples", "minutes", "on", "validation, dB", "at the end")
+    return table(header, rows)
+
+
+def trained_correctors():
+    """Those that are shipped, and the one that is too large for it."""
+    large = {name: result(name) for name in ("sunet-paper",) if (RESULTS / f"{name}.json").is_file()}
+    return trained(logs(shipped_correctors()) | large)
 
 
 def networks():
     rows = []
-    names = [name for own in shipped_correctors() for name in (own, f"{own}-alone")]
+    names = [name for own in (*shipped_correctors(), "sunet-paper") for name in (own, f"{own}-alone", f"{own}-ours")]
     for name in (own for own in names if (RESULTS / f"evaluate_{own}.json").is_file()):
         found = result(f"evaluate_{name}")
         own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
         equal = found["equivalent_budget"]["overall"]
         cells = (*(f"{part['psnr']['mean']:.2f}" for part in own), f"{own[-1]['lpips']['mean']:.3f}")
         rows.append((f"`{name}`", *cells, "beyond the curve" if equal is None else f"{equal:,.0f}"))
-    for text, appendix in (("the paper's, 99.7 M", False), ("the same in its appendix", True)):
+    for text, appendix in (("the paper's", False), ("the same in its appendix", True)):
         paper = (score(paper_psnr("mc2", 8, place, appendix=appendix)) for place in PLACES)
         rows.append((text, *paper, "", ""))
     return table(("PSNR, dB", *PLACES, "LPIPS", "equals, walks"), rows)
@@ -122,8 +136,8 @@ def score(value):
 
 
 BLOCKS = {
-    "trained": lambda: trained(shipped_correctors()),
-    "trained baselines": lambda: trained(sorted(set(shipped_weights()) - set(shipped_correctors()))),
+    "trained": trained_correctors,
+    "trained baselines": lambda: trained(logs(sorted(set(shipped_weights()) - set(shipped_correctors())))),
     "networks": networks,
     "baselines": baselines,
     "network speed": network_speed,

@@ -48,6 +48,15 @@ def test_units_do_not_matter():
     )
 
 
+def test_networks_of_the_paper_s_inputs_know_nothing_of_the_variance():
+    known, _ = given()
+    paper = Inputs(("estimate", "source", "mask"), variance=False)
+    changed = replace(known, variance=known.variance * torch.rand_like(known.variance), walks=2 * known.walks)
+    for a, b in zip(prepare(known, paper), prepare(changed, paper), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+    assert (prepare(known, replace(paper, variance=True)).scale != prepare(known, paper).scale).all()
+
+
 def test_resolution_enters_the_source_only():
     """Δu = f on pixels of half the size is a quarter of the source per pixel."""
     known, _ = given()
@@ -102,6 +111,7 @@ def test_each_input_has_its_channels():
         ({"channels": []}, "channels must be a list"),
         ({"base": "means"}, "unknown base 'means': did you mean 'mean'"),
         ({"lifted": "yes"}, "lifted must be true or false"),
+        ({"variance": "no"}, "variance must be true or false"),
     ],
 )
 def test_wrong_inputs(options, message):

@@ -184,6 +184,19 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
             correct_by_network(method.learned, *case(1))
 
 
+def test_one_pass_is_told_nothing_of_the_equation(tmp_path):
+    path, _ = weights(tmp_path, Inputs(("estimate", "source", "mask"), variance=False))
+    method = ours.OnePass(str(path))
+    assert set(method.reads) == {"estimate", "mask", "grid", "source"}
+    mean, _, _, mask, grid, source = case(1)
+    found = method.solve(Case(method, {"estimate": mean, "mask": mask == 1, "grid": grid, "source": source}))
+    np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), sweeps=0))
+    load_network.cache_clear()
+    weights(tmp_path)
+    with pytest.raises(InputError, match="trained to read more than estimate, source and mask"):
+        ours.OnePass(str(path))
+
+
 def test_only_correctors_correct(tmp_path, monkeypatch):
     assert "mc2-unet" in learned.shipped_correctors()
     (tmp_path / "weights").mkdir()

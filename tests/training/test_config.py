@@ -53,6 +53,11 @@ def test_progress_is_what_comes_first():
         ("steps = 5\nname = '../x'\n[network]\narchitecture = 'unet'", "name = '../x' must be a short word"),
         ("steps = 5\n[network]\narchitecture = 'unet'\n[inputs]\nchanels = 3", "did you mean 'channels'"),
         ("steps = 5\n[network]\narchitecture = 'unet'\n[inputs]\nchannels = ['g']", "unknown channel 'g'"),
+        ("steps = 5\nby_parts = true\n[network]\narchitecture = 'unet'", "by_parts = True must be false, or true for"),
+        (
+            "steps = 5\n[network]\narchitecture = 'unet'\n[inputs]\nchannels = ['error']\nvariance = false",
+            "'error' is made of the variance",
+        ),
         ("\x00", "not valid TOML"),
     ],
 )

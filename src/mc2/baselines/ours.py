@@ -80,6 +80,28 @@ class Network(Method):
 
 
 @final
+class OnePass(Method):
+    """A trained network in the paper's way: estimate, source and mask as they are, one pass, and nothing after it.
+
+    It is not told the equation: biharmonic and Helmholtz problems are not brought to another form, and no field is
+    relaxed. weights: as of `Network`, of a network that does not look at the variance.
+    """
+
+    setting = "correction"
+    reads = ("estimate", "mask", "grid", "source")
+
+    def __init__(self, weights: str = "sunet-compact") -> None:
+        self.learned, self.name = load_network(weights), Path(weights).name.removesuffix(ENDING)
+        if self.learned.inputs.variance or self.learned.inputs.lifted:
+            raise InputError(f"{weights} was trained to read more than estimate, source and mask: use it as a network")
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        unknown = np.full(case.estimate.shape, np.inf)
+        fields = case.estimate, unknown, 1, case.mask, case.grid, case.source
+        return correct_by_network(self.learned, *fields, sweeps=0)
+
+
+@final
 class Trefftz(Method):
     """Lift and boundary least squares: a classical spectral solver, without walks."""
 

@@ -35,13 +35,16 @@ class Inputs:
 
     channels: of `SIZES`, the first three being the paper's. `error` is the walks' standard error, and what follows from
     it: means over neighbours, weighted by precision. base: `estimate`, or `mean` over the nearest neighbours. lifted:
-    whether the lift of the source is taken out of the estimate before, and added after.
+    whether the lift of the source is taken out of the estimate before, and added after. variance: whether the walks'
+    variance is looked at, also for shift and scale; else how much neighbours differ stands for it, as in the paper
+    nothing but the first three is known.
     """
 
     task: ClassVar[str] = "correction"
     channels: tuple[str, ...] = ("estimate", "source", "mask")
     base: str = "estimate"
     lifted: bool = False
+    variance: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.channels, list | tuple) or not self.channels:
@@ -51,8 +54,11 @@ class Inputs:
                 raise unknown("channel", name, SIZES)
         if self.base not in BASES:
             raise unknown("base", self.base, BASES)
-        if not isinstance(self.lifted, bool):
-            raise InputError("lifted must be true or false")
+        for name in ("lifted", "variance"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false")
+        if "error" in self.channels and not self.variance:
+            raise InputError("the channel 'error' is made of the variance: leave it out, or set variance = true")
         object.__setattr__(self, "channels", tuple(self.channels))
 
     @property
@@ -110,7 +116,8 @@ def prepare(given: Given, inputs: Inputs) -> Prepared:
         assert given.lift is not None
         mean = mean - given.lift
     mean = mean * mask
-    variance = _known(given.variance.float(), mean, mask)
+    variance = given.variance.float() if inputs.variance else torch.full_like(mean, torch.inf)
+    variance = _known(variance, mean, mask)
     total = _sum(mask).clamp_min(1)
     typical = _sum(variance) / total
     near = _local(variance, NEAR) / _local(mask, NEAR).clamp_min(SMALLEST)

@@ -63,7 +63,8 @@ class Config:
 
     steps, seconds: the run's length, whichever ends first; 0 for no limit. validations: in the run, evenly spread.
     validation_count: instances of the validation split, at least, since batches are whole. validation_walks: their
-    budget. compile: with torch.compile, on a GPU: a minute at the start for every run, less for every step.
+    budget. compile: with torch.compile, on a GPU: a minute at the start for every run, less for every step. by_parts:
+    compile the parts of a SUNet, those of one shape once, instead of the whole as one graph: large networks need it.
     """
 
     name: str
@@ -94,12 +95,15 @@ class Config:
     validation_count: int = 300
     validation_walks: int = 8
     compile: bool = True
+    by_parts: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not re.fullmatch(r"[\w.-]{1,80}", self.name):
             raise InputError(f"name = {short(self.name)} must be a short word, for files")
         if not isinstance(self.folder, str) or not isinstance(self.start, str) or not isinstance(self.compile, bool):
             raise InputError("start and folder must be texts, and compile true or false")
+        if not isinstance(self.by_parts, bool) or (self.by_parts and self.network.get("architecture") != "sunet"):
+            raise InputError(f"by_parts = {short(self.by_parts)} must be false, or true for architecture = 'sunet'")
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
         object.__setattr__(self, "families", check_families(self.families))
         Grid(self.grid)

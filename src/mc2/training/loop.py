@@ -132,7 +132,10 @@ def _run(
     forward: Any = processes.share(state.network)
     if config.compile and device.type == "cuda":
         torch.compiler.reset()  # an earlier run of this process may have used up what may be compiled
-        forward = torch.compile(forward, mode="reduce-overhead")  # thousands of small kernels a step, in one graph
+        if config.by_parts:
+            state.network.compile_parts()  # type: ignore[operator]
+        else:
+            forward = torch.compile(forward, mode="reduce-overhead")  # thousands of small kernels a step, in one graph
         task.compile()
     look = LOOK if device.type == "cuda" else 1
     losses: list[Tensor] = []
