@@ -110,7 +110,8 @@ def test_kinks_on_a_constant(place, constant):
 
 @pytest.mark.parametrize("power", [0.5, -0.5])
 @pytest.mark.parametrize("constant", [0.0, 10.0])
-def test_cusps(power, constant, place=0.1037):
+def test_cusps(power, constant):
+    place = 0.1037
     u = f"abs(x - {place})**{power + 2}/{(power + 1) * (power + 2)} + {constant}*(x**2 + y**2)/4"
     task = mc2.Poisson(Disk(), source=f"abs(x - {place})**({power}) + {constant}", boundary=u)
     true, claimed, _ = errors(task)
