@@ -265,7 +265,8 @@ class Rounds:
         error = seen + 2 * own**2
         if self.fit is not None and not self.slow and error <= CONTRADICTED * claimed**2 + 2 * noise:
             return None
-        if not fitted and self.fit is None and not self.slow and error <= claimed**2 + 2 * noise:
+        # after boundary least squares nothing is claimed but rounding: what walks cannot tell from noise may be as much
+        if self.fit is None and not self.slow and max(error, 0.0) + 2 * noise <= CONTRADICTED * claimed**2:
             return None
         share = max(error - claimed**2, noise) / max(float(variance.mean()), 1e-300)
         # half of it all over the domain: an error that all points have in common does not fall towards the boundary

@@ -286,7 +286,7 @@ class _Solver:
         """Walks per pixel that a tolerance takes, or as many as the limits allow; says so if they are too few."""
         wanted, rounds, pixels = self.wanted, self.rounds, int(self.mask.sum())
         needed = max(int(np.ceil((1.1 * spread / tolerance) ** 2)), PER_ROUND)
-        walking = [step for step in rounds.history if step.kind == "walks"]
+        walking = [step for step in rounds.history if step.kind in ("walks", "judge")] or rounds.history
         rate = sum(step.points * step.walks for step in walking) / max(sum(step.seconds for step in walking), 1e-9)
         seconds = wanted.seconds - (time.perf_counter() - self.begin)
         limits = {f"max_seconds = {wanted.seconds:g}": seconds * rate}
