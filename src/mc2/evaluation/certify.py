@@ -5,6 +5,7 @@ control variate, so that intervals are narrow whatever the field; see `mc2.corre
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,27 @@ from mc2.correction.certificate import (
     control_for,
     read_points,
 )
+from mc2.correction.learned import ENDING
 from mc2.correction.resonance import answer_from_boundary
 from mc2.errors import InputError, short
 from mc2.evaluation.runner import problem_values
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
-from mc2.problems.grid_function import GridFunction, read_bounds
+from mc2.problems.grid_function import Bounds, GridFunction, read_bounds
 from mc2.walks.engine import Options, make_options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.tasks import threads_limited
 
 Array = NDArray[np.float64]
+Where = Grid | Bounds | int | None
 METHOD_WALKS = 8
 """Walks per pixel that a method of ours is given."""
 NAMES = ("values", "u", "field", "mean")
 """Names under which files hold fields."""
+FILES = {".npz": b"PK", ".npy": b"\x93NUMPY", ".nc": b""}
+"""Endings of files that hold fields, and the bytes with which NumPy's begin."""
+WILD = 1e100
+"""Times the problem's data beyond which a field is refused, since its squares might overflow."""
 
 
 def certify(
@@ -47,19 +54,21 @@ def certify(
     walks: int = 64,
     points: int | ArrayLike = 4096,
     *,
-    grid: Grid | int | None = None,
+    grid: Where = None,
     confidence: float = 0.95,
     seed: int = 0,
     **options: Any,
 ) -> Certificate:
     """The error of a field by fresh walks, with confidence intervals.
 
-    problem: what the field claims to solve.
+    problem: what the field claims to solve; its exact solution, if it has one, is not used.
     field: a `Solution`; an array or a torch tensor, with its grid; an `xarray.DataArray` with coordinates x and y; a
     function of x and y; the path of a .npz, .npy or .nc file; or the name of a method of ours, such as `fd` or `mc2`.
+    Values outside the domain do not matter.
     walks: from each of the points.
     points: how many, at random among the field's pixels; or an array [count, 2], for a function.
-    grid: of an array, which knows no place of its own; for a function or a method, where it is wanted.
+    grid: of an array, which knows no place of its own: a `Grid`, or bounds (xmin, xmax, ymin, ymax); for a function or
+    a method, where it is wanted.
     confidence: of the intervals.
     seed: another one gives other points and walks.
     options: those of `mc2.estimate`, such as epsilon and threads.
@@ -68,14 +77,15 @@ def certify(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
+    if isinstance(points, Integral) and not isinstance(points, bool):
+        points = int(points)
     check_arguments(walks, points, confidence, seed)
-    if isinstance(field, Solution) and field.problem is problem:
+    if isinstance(field, Solution) and field.problem is problem and grid is None and not options:
         return field.certify(walks, points, confidence=confidence, seed=seed)
     chosen = make_options({"max_steps": 1024, "device": "cpu"} | options)
-    frame = Frame.of(problem)
     with threads_limited(chosen.threads):
-        claim = _claim(problem, field, grid, points, chosen, frame)
-        inner = frame.problem(problem)
+        frame, samples = Frame.of(problem), _samples(problem, field, grid, points, chosen)
+        inner, claim = frame.problem(problem), samples.claim(frame, drawn=isinstance(points, int))
         if can_walk(inner):
             found = certify_claim(
                 inner, control_for(inner, chosen), claim, chosen,
@@ -90,59 +100,59 @@ def certify(
 
 
 @dataclass(frozen=True)
-class _Pixels:
+class _Samples:
     """Values of a field at points [n] inside the domain."""
 
     x: Array
     y: Array
     values: Array
 
+    def __post_init__(self) -> None:
+        bad = np.flatnonzero(~np.isfinite(self.values))
+        if bad.size:
+            at = f"({self.x[bad[0]]:.4g}, {self.y[bad[0]]:.4g})"
+            raise InputError(
+                f"the field is not finite, or not known, at {bad.size:,} of {self.x.size:,} points, as at {at}"
+            )
 
-def _claim(
-    problem: Problem, field: Any, grid: Grid | int | None, points: int | ArrayLike, options: Options, frame: Frame
-) -> Claim:
-    """What is claimed, in the problem's frame."""
-    drawn = isinstance(points, int)
-    if drawn:
-        found = read_field(problem, field, grid, options)
-    else:
-        if not callable(field):
-            raise InputError("points of one's own need a field that is known everywhere: a function, or a Solution")
-        x, y = read_points(points)
-        found = _called(problem, field, x, y)
-    x, y = frame.inward(found.x, found.y)
-    if not drawn:  # where float32 can be
-        x, y = x.astype(np.float32).astype(float), y.astype(np.float32).astype(float)
-    bad = np.flatnonzero(~np.isfinite(found.values))
-    if bad.size:
-        at = f"({found.x[bad[0]]:.4g}, {found.y[bad[0]]:.4g})"
-        raise InputError(f"the field is not finite at {bad.size:,} of {found.x.size:,} points of the domain, as at {at}")
-    return Claim(x, y, found.values / frame.value, drawn=drawn)
+    def claim(self, frame: Frame, drawn: bool) -> Claim:
+        """In a frame. drawn: whether these are pixels, of which some are drawn."""
+        largest = float(np.abs(self.values).max())
+        if largest > WILD * frame.value:
+            raise InputError(f"the field reaches {largest:.2g}, over {WILD:g} times the data: it cannot be meant")
+        x, y = frame.inward(self.x, self.y)
+        if not drawn:  # where float32 can be
+            x, y = x.astype(np.float32).astype(float), y.astype(np.float32).astype(float)
+        return Claim(x, y, self.values / frame.value, drawn=drawn)
 
 
-def read_field(problem: Problem, field: Any, grid: Grid | int | None, options: Options) -> _Pixels:
-    """Anybody's field at its own pixels, or at those of a grid."""
-    if isinstance(field, Solution):
-        return _on_grid(problem, GridFunction(field.values, field.grid))
-    if isinstance(field, Path) or (isinstance(field, str) and Path(field).suffix in (".npz", ".npy", ".nc")):
+def _samples(problem: Problem, field: Any, grid: Where, points: int | ArrayLike, options: Options) -> _Samples:
+    """The field at its own pixels, at those of a grid, or at points."""
+    if isinstance(points, int):
+        return _at_pixels(problem, field, grid, options)
+    if not callable(field):
+        raise InputError("points of one's own need a field that is known everywhere: a function, or a Solution")
+    return _called(problem, field, *read_points(points))
+
+
+def _at_pixels(problem: Problem, field: Any, grid: Where, options: Options) -> _Samples:
+    if isinstance(field, Solution) and grid is None:
+        return _on_grid(problem, GridFunction(np.where(field.mask, field.values, np.nan), field.grid))
+    if isinstance(field, Path) or (isinstance(field, str) and Path(field).suffix not in ("", ENDING)):
         field = _read_file(Path(field), grid)
     if isinstance(field, str):
-        where = as_grid(grid, problem.domain)
+        where = as_grid(grid, problem.domain)  # type: ignore[arg-type]
         return _on_grid(problem, GridFunction(_by_method(problem, field, where, options), where))
     if hasattr(field, "dims") and hasattr(field, "coords"):
         field = GridFunction.from_xarray(_variable(field))
+    if isinstance(field, tuple) and len(field) == 2:
+        field, grid = field[0], read_bounds("field", field[1])
+    if isinstance(field, list) or hasattr(field, "__array__") or hasattr(field, "detach"):
+        field = _placed(field, grid)
     if isinstance(field, GridFunction):
         return _on_grid(problem, field)
-    if isinstance(field, tuple) and len(field) == 2:
-        field, grid = field[0], read_bounds("field", field[1])  # type: ignore[assignment]
-    if callable(getattr(field, "detach", None)):  # a torch tensor
-        field = field.detach().cpu().numpy()
-    if isinstance(field, np.ndarray | list):
-        if not isinstance(grid, Grid | tuple):
-            raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, (xmin, xmax, ymin, ymax))")
-        return _on_grid(problem, GridFunction(_numbers(field), grid))
     if callable(field):
-        where = as_grid(grid, problem.domain)
+        where = as_grid(grid, problem.domain)  # type: ignore[arg-type]
         mask = problem.mask(where)
         return _called(problem, field, *(c[mask] for c in where.points()))
     raise InputError(
@@ -151,14 +161,23 @@ def read_field(problem: Problem, field: Any, grid: Grid | int | None, options: O
     )
 
 
-def _numbers(field: Any) -> Array:
-    array = np.asarray(field)
+def _placed(field: Any, grid: Where) -> GridFunction:
+    """An array of numbers, NaN where it is masked, on its grid."""
+    if hasattr(field, "detach"):  # a torch tensor, whose kinds of numbers NumPy does not all have
+        field = field.detach().cpu()
+        field = (field.double() if field.is_floating_point() else field).numpy()
+    try:
+        array = np.ma.asanyarray(field)
+    except ValueError:  # rows of different lengths
+        raise InputError("a field must be real numbers [rows, columns], all rows of one length") from None
     if array.dtype.kind not in "iuf" or array.ndim != 2:
-        raise InputError(f"a field must be real numbers [rows, columns], not {array.dtype} of shape {list(array.shape)}")
-    return array.astype(float)
+        raise InputError(f"a field must be real numbers [rows, columns], not {array.dtype} {list(array.shape)}")
+    if grid is None or isinstance(grid, int):
+        raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, (xmin, xmax, ymin, ymax))")
+    return GridFunction(array.astype(float).filled(np.nan), read_bounds("grid", grid))
 
 
-def _on_grid(problem: Problem, values: GridFunction) -> _Pixels:
+def _on_grid(problem: Problem, values: GridFunction) -> _Samples:
     """The pixels of an array whose centres lie inside the domain."""
     rows, columns = values.values.shape
     xmin, xmax, ymin, ymax = values.bounds
@@ -168,12 +187,12 @@ def _on_grid(problem: Problem, values: GridFunction) -> _Pixels:
     inside = problem.domain.contains(px, py)
     if not inside.any():
         raise InputError(f"no pixel of the field, in the box {short(values.bounds)}, lies inside the domain")
-    return _Pixels(px[inside], py[inside], values.values[inside])
+    return _Samples(px[inside], py[inside], values.values[inside])
 
 
-def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Pixels:
+def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Samples:
     """A function at points."""
-    outside = np.flatnonzero(problem.domain.distance(x, y) < -problem.domain.rounding)
+    outside = np.flatnonzero(~(problem.domain.distance(x, y) >= -problem.domain.rounding))
     if outside.size:
         first = int(outside[0])
         raise InputError(f"({x[first]:.4g}, {y[first]:.4g}) lies outside the domain, where there is no solution")
@@ -182,10 +201,10 @@ def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Pixels:
     except InputError:
         raise
     except Exception as error:  # whatever a user's function raises
-        raise InputError(f"the field failed on arrays of points: {type(error).__name__} {error}"[:200]) from error
+        raise InputError(f"the field failed on arrays of points: {type(error).__name__} {_line(error)}") from error
     if values.dtype.kind not in "iuf" or values.shape not in ((), x.shape):
         raise InputError(f"the field must return one real number per point, not {values.dtype} of {list(values.shape)}")
-    return _Pixels(x, y, np.broadcast_to(values.astype(float), x.shape))
+    return _Samples(x, y, np.broadcast_to(values.astype(float), x.shape))
 
 
 def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Array:
@@ -193,15 +212,19 @@ def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Arr
     method = make_method(name)
     if method.setting == "points" or problem.name not in method.families:
         raise InputError(f"the method {name} gives no field of a {problem.name} problem")
-    values = problem_values(method, problem, METHOD_WALKS, options.seed, grid)
+    frame = Frame.of(problem)  # methods are in float32, or know lengths
+    inner, where = frame.problem(problem), frame.grid(grid)
+    values = problem_values(method, inner, METHOD_WALKS, options.seed, where)
     if method.setting == "correction":
-        found = walk(problem, [METHOD_WALKS], options, grid)[0]
+        found = walk(inner, [METHOD_WALKS], options, where)[0]
         values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32)}
-    return np.asarray(method.solve(Case(method, values)), float)
+    return np.asarray(method.solve(Case(method, values)), float) * frame.value
 
 
-def _read_file(path: Path, grid: Grid | int | None) -> Any:
+def _read_file(path: Path, grid: Where) -> Any:
     """The field in a file. Nothing in it is run."""
+    if path.suffix not in FILES:
+        raise InputError(f"{path}: a field's file must end in {', '.join(FILES)}")
     try:
         if path.suffix == ".nc":
             import xarray
@@ -209,20 +232,37 @@ def _read_file(path: Path, grid: Grid | int | None) -> Any:
             with xarray.open_dataset(path, engine="scipy") as data:
                 return _variable(data.load())
         with path.open("rb") as file:
+            if not file.read(8).startswith(FILES[path.suffix]):
+                raise ValueError(f"no {path.suffix} file")
+            file.seek(0)
             found = np.load(file, allow_pickle=False)
-            if path.suffix == ".npy":
-                return found
-            name = next((name for name in NAMES if name in found), None)
-            if name is None or "bounds" not in found:
-                raise ValueError(f"it needs an array called {', '.join(NAMES[:-1])} or {NAMES[-1]}, and one called bounds")
-            xmin, xmax, ymin, ymax = (float(end) for end in found["bounds"])
-            return GridFunction(_numbers(found[name]), (xmin, xmax, ymin, ymax))
+            return _placed(found, grid) if path.suffix == ".npy" else _named(found, grid)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except ImportError:
         raise InputError("xarray is not installed: pip install xarray, or use .npz") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except Exception as error:  # a damaged file can fail in many ways, all of them the file's fault
-        raise InputError(f"{path}: not a field: {str(error).splitlines()[0][:120]}") from None
+        raise InputError(f"{path}: not a field: {_line(error)}") from None
+
+
+def _named(arrays: Any, grid: Where) -> GridFunction:
+    """The field among the arrays of a .npz file, with its bounds, and without what is outside of its mask."""
+    name = next((name for name in NAMES if name in arrays), None)
+    if name is None:
+        raise InputError(f"needs an array called {', '.join(NAMES[:-1])} or {NAMES[-1]}, and has {short(list(arrays))}")
+    if grid is None or isinstance(grid, int):
+        if "bounds" not in arrays:
+            raise InputError("needs an array called bounds: (xmin, xmax, ymin, ymax)")
+        grid = read_bounds("field", arrays["bounds"].tolist())
+    field = _placed(arrays[name], grid)
+    if "mask" not in arrays:
+        return field
+    mask = arrays["mask"]
+    if mask.shape != field.values.shape:
+        raise InputError(f"its mask is {list(mask.shape)}, its field {list(field.values.shape)}")
+    return GridFunction(np.where(mask, field.values, np.nan), field.bounds)
 
 
 def _variable(data: Any) -> Any:
@@ -235,3 +275,7 @@ def _variable(data: Any) -> Any:
         return data[(names or fields)[0]]
     raise InputError(f"the dataset has no variable called {', '.join(NAMES)}, but {short(list(data.data_vars))}")
 
+
+def _line(error: Exception) -> str:
+    """What an exception says, in one line."""
+    return " ".join(str(error).split())[:120]
