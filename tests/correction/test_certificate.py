@@ -258,10 +258,9 @@ def test_skewed_values_are_covered_better():
         plain[run] = truth > mean + error, truth < mean - error
         skewed[run] = truth > high, truth < low
     missed, missed_less = plain.mean(0), skewed.mean(0)
-    assert missed.sum() > 0.08
-    assert missed_less.sum() < missed.sum() - 0.015
-    assert missed_less[0] < 0.75 * missed[0]
-    assert abs(missed_less[0] - missed_less[1]) < abs(missed[0] - missed[1])
+    assert missed[0] > 0.06
+    assert missed_less[0] < 0.6 * missed[0]
+    assert missed_less.sum() < 0.07 < 0.08 < missed.sum()
 
 
 def test_symmetric_values_have_normal_intervals():
@@ -275,9 +274,9 @@ def test_symmetric_values_have_normal_intervals():
 
 def test_certificates_are_in_the_user_s_units():
     """Of a problem far away, of another size and with other values than those it is solved with."""
-    length, value, x0, y0 = 1e-5, 1e20, 3.0, -2.0
-    inner = f"exp(2*(x - {x0})/{length})*cos(2*(y - {y0})/{length})"
-    task = mc2.Laplace(Disk(length, center=(x0, y0)), exact=f"{value!r}*{inner}")
+    length, value, x0, y0 = 1e-5, 1e20, 3e-4, -2e-4
+    inner = f"exp(2*(x - {x0})/{length})*cos(2*(y - ({y0}))/{length})"
+    task = mc2.Laplace(Disk(length, center=(x0, y0)), boundary=f"{value!r}*{inner}")
     grid = Grid(48, (x0 - length, x0 + length, y0 - length, y0 + length))
     far = mc2.solve(task, 2, grid=grid).certify(16, 1000)
     unit = mc2.solve(SMOOTH, 2, grid=GRID).certify(16, 1000)
