@@ -5,6 +5,7 @@ import pytest
 from validation.walks import problem
 
 import mc2
+from mc2.correction.certificate import _skewed
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Square
 
@@ -186,8 +187,106 @@ def test_points_on_the_boundary():
     assert certificate.values[0] == pytest.approx(SMOOTH.exact(1.0, 0.0), abs=1e-6)
 
 
-def test_what_was_not_walked_is_not_certified():
-    found = mc2.solve(mc2.Helmholtz(Disk(), exact="sin(5*x)", k=5.0), grid=GRID)
-    with pytest.raises(InputError, match="walks cannot certify this solution: k² is not below half") as refused:
-        found.certify()
-    assert "\n" not in str(refused.value)
+@pytest.mark.parametrize("k", [5.0, 10.0])
+def test_what_was_not_walked_has_a_bound(k):
+    task = mc2.Helmholtz(Disk(), exact=f"sin({k}*x) + cos({0.6 * k}*x)*cos({0.8 * k}*y)", k=k)
+    found = mc2.solve(task, grid=GRID)
+    certificate = found.certify()
+    error = (task.on_grid(task.exact, GRID) - found.values)[found.mask]
+    assert certificate.kind == "bound"
+    assert certificate.walks == 0
+    assert certificate.overall.rms.low <= rms(error) <= certificate.overall.rms.high < 1e-6
+    assert certificate.overall.mean.low <= error.mean() <= certificate.overall.mean.high
+    assert "a bound from boundary least squares" in str(certificate)
+    assert "not from walks" in certificate.note
+    x, y = (c[found.mask] for c in GRID.points())
+    for region in certificate.regions:
+        xmin, xmax, ymin, ymax = region.bounds
+        inside = (x >= xmin) & (x <= xmax) & (y >= ymin) & (y <= ymax)
+        assert rms(error[inside]) <= region.rms.high
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        mc2.Laplace(Disk(), boundary=0),
+        mc2.Laplace(Disk(), boundary=1),
+        SMOOTH,
+        mc2.Laplace(Disk(), boundary="where(abs(arctan2(y, x) - 0.7) < 1e-4, 1e4, 0)"),
+        mc2.Poisson(Disk(), source="where(x > 0.1, 10, -5)", boundary=0),
+    ],
+    ids=["zero", "one", "smooth", "arc", "jump"],
+)
+@pytest.mark.parametrize("start", ["walks", "boundary"])
+def test_intervals_are_consistent(task, start):
+    """Upper ends are above 0 wherever the solution is not; |mean| never exceeds what the root mean square can be."""
+    certificate = mc2.solve(task, 4, grid=GRID, start=start).certify(8, 400)
+    for region in (certificate.overall, *certificate.regions):
+        assert region.rms.low <= region.rms.estimate <= region.rms.high
+        assert region.mean.low <= region.mean.estimate <= region.mean.high
+        assert abs(region.mean.estimate) <= region.rms.estimate <= region.rms.high
+        assert max(region.mean.low, -region.mean.high, 0.0) <= region.rms.high
+        if task.boundary.text != "0":
+            assert region.rms.high > 0
+    assert "0.0e+00 (0.0e+00 … 0.0e+00)" not in str(certificate)
+
+
+def test_narrow_arcs_are_certified():
+    """Of half-width 1e-4 and value 1e4: few walks meet it, and the interval holds the error all the same."""
+    task = mc2.Laplace(Disk(), boundary="where(abs(arctan2(y, x) - 0.7) < 1e-4, 1e4, 0)")
+    x, y = (c[task.mask(GRID)] for c in GRID.points())
+    first, last, z = np.exp(0.6999j), np.exp(0.7001j), x + 1j * y
+    truth = 1e4 * (np.mod(np.angle((last - z) / (first - z)), 2 * np.pi) - 1e-4) / np.pi
+    for seed in range(6):
+        found = mc2.solve(task, 4, grid=GRID, seed=seed)
+        error = truth - found.values[found.mask]
+        certificate = found.certify(8, 300, seed=seed).overall
+        assert rms(error) <= certificate.rms.high
+        assert certificate.mean.low <= error.mean() <= certificate.mean.high
+
+
+def test_skewed_values_are_covered_better():
+    """Means of 100 lognormal values: normal intervals miss them above far more often than 2.5 %."""
+    random, truth, runs = np.random.default_rng(0), np.exp(0.5), 3000
+    plain, skewed = np.zeros((2, runs, 2))
+    for run in range(runs):
+        values = random.lognormal(size=100)
+        error = 1.96 * values.std() / 10
+        low, mean, high = _skewed(values, 1.96)
+        assert low < mean < high
+        assert mean == values.mean()
+        plain[run] = truth > mean + error, truth < mean - error
+        skewed[run] = truth > high, truth < low
+    missed, missed_less = plain.mean(0), skewed.mean(0)
+    assert missed[0] > 0.06
+    assert missed_less[0] < 0.6 * missed[0]
+    assert missed_less.sum() < 0.07 < 0.08 < missed.sum()
+
+
+def test_symmetric_values_have_normal_intervals():
+    values = np.random.default_rng(0).normal(2.0, 3.0, 10_000)
+    values = np.concatenate([values, 4.0 - values])
+    low, mean, high = _skewed(values, 1.96)
+    error = 1.96 * values.std() / np.sqrt(values.size)
+    np.testing.assert_allclose([low, mean, high], [2.0 - error, 2.0, 2.0 + error], rtol=1e-9)
+    assert _skewed(np.full(50, 3.0), 1.96) == (3.0, 3.0, 3.0)
+
+
+def test_certificates_are_in_the_user_s_units():
+    """Of a problem far away, of another size and with other values than those it is solved with."""
+    length, value, x0, y0 = 1e-5, 1e20, 3e-4, -2e-4
+    inner = f"exp(2*(x - {x0})/{length})*cos(2*(y - ({y0}))/{length})"
+    task = mc2.Laplace(Disk(length, center=(x0, y0)), boundary=f"{value!r}*{inner}")
+    grid = Grid(48, (x0 - length, x0 + length, y0 - length, y0 + length))
+    far = mc2.solve(task, 2, grid=grid).certify(16, 1000)
+    unit = mc2.solve(SMOOTH, 2, grid=GRID).certify(16, 1000)
+    assert len(far.regions) == len(unit.regions) == 9
+    for one, other in zip((far.overall, *far.regions), (unit.overall, *unit.regions), strict=True):
+        xmin, xmax, ymin, ymax = other.bounds
+        expected = x0 + length * xmin, x0 + length * xmax, y0 + length * ymin, y0 + length * ymax
+        np.testing.assert_allclose(one.bounds, expected, rtol=1e-12)
+        assert one.rms.estimate / value == pytest.approx(other.rms.estimate, rel=1e-3)
+        assert one.rms.high / value == pytest.approx(other.rms.high, rel=1e-3)
+    distance = np.hypot(far.points[:, 0] - x0, far.points[:, 1] - y0)
+    assert distance.max() < length
+    assert np.abs(far.values).max() > 0.5 * value

@@ -1,5 +1,7 @@
 """`mc2.solve` as a user meets it: accuracy, tolerances, warnings, points, seeds, and data of every kind."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -13,6 +15,8 @@ from mc2.geometry import Annulus, Disk, Ellipse, Grid, Rectangle, Square, Stadiu
 from mc2.problems import FAMILIES
 from mc2.zoo import generate
 from mc2.zoo.scores import psnr
+from tests.correction.rough import PARTICULAR
+from tests.correction.rough import problem as rough_problem
 
 GRID = Grid(48)
 SMOOTH = mc2.Laplace(Disk(), exact="exp(2*x)*cos(2*y)")
@@ -335,6 +339,15 @@ BAD = [
     ({"seed": -1}, "seed = -1"),
     ({"epsilon": 3}, "epsilon = 3"),
     ({"threads": 0}, "threads = 0"),
+    ({"device": "cuda"}, "rounds walk on the CPU: use device 'cpu' or 'auto'"),
+    ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cuda'?"),
+    ({"sed": 3}, "unknown option 'sed': did you mean 'seed'?"),
+    ({"grid": "a"}, "grid = 'a' must be a Grid, or a number of pixels along a side"),
+    ({"grid": 0}, "grid size = 0"),
+    ({"grid": 1.5}, "grid = 1.5 must be a Grid"),
+    ({"max_walks": 10}, "max_seconds and max_walks are limits of a tolerance"),
+    ({"max_walks": 0, "tolerance": 1e-3}, "max_walks = 0"),
+    ({"max_seconds": -1, "tolerance": 1e-3}, "max_seconds = -1 must be above 0"),
     ({"problem": None}, "problem = None: must be a problem"),
     ({"problem": Disk()}, "problem = Disk(1.0): must be a problem"),
     ({"problem": "x", "corrector": "none"}, "problem = 'x': must be a problem"),
@@ -352,3 +365,142 @@ def test_bad_arguments(given, message):
 def test_a_grid_without_pixels_inside():
     with pytest.raises(InputError, match="no pixel centre"):
         mc2.solve(SMOOTH, grid=Grid(4, (2, 3, 2, 3)))
+
+
+KINDS = [(family, kind) for family in ("poisson", "yukawa", "helmholtz", "biharmonic") for kind in ("jump", "1/r")]
+KINDS += [("poisson", kind) for kind in ("heater", "kink", "slanted jump")] + [("biharmonic", "heater")]
+
+
+@pytest.mark.parametrize(("family", "kind"), KINDS)
+def test_rough_sources_are_within_their_claims(family, kind):
+    assert kind in PARTICULAR
+    task = rough_problem(family, kind, Disk())
+    found = mc2.solve(task, grid=GRID)
+    left = error(found, task.boundary)
+    assert rms(left) < 1.96 * rms(bars(found))
+    assert np.mean(np.abs(left) < 1.96 * bars(found)) > 0.7
+    assert rms(bars(found)) < 1e-3
+    assert found.converged
+    assert "judged by walks, the source by lattices of two resolutions" in found.reason
+    kinds = [step.kind for step in found.history]
+    assert kinds[0] == "lift"
+    assert "source" in kinds
+    assert not found.history[0].kept  # not negligible
+    certified = found.certify(16, 500).overall
+    assert certified.rms.low <= rms(left) <= certified.rms.high
+    assert certified.mean.low <= -left.mean() <= certified.mean.high
+
+
+def test_smooth_sources_say_so():
+    found = mc2.solve(problem("poisson", "disk"), grid=GRID)
+    assert found.history[0].kind == "lift"
+    assert found.history[0].kept
+    assert "source" not in [step.kind for step in found.history]
+    assert found.reason == "walks spent, judged by walks"
+
+
+@pytest.mark.parametrize("kind", ["jump", "heater"])
+def test_tolerances_of_rough_sources(kind):
+    task = rough_problem("poisson", kind, Disk())
+    found = mc2.solve(task, tolerance=1e-5, grid=GRID)
+    assert found.converged
+    assert found.reason.startswith("tolerance met, judged by walks")
+    assert rms(bars(found)) <= 1.1e-5
+    assert rms(error(found, task.boundary)) <= 2e-5
+
+
+def test_a_source_that_is_not_resolved():
+    """Oscillations beyond every lattice: their solution is below 1e-4, which nothing knows."""
+    task = mc2.Poisson(Disk(), source="1000*cos(5000*x)", boundary=0)
+    found = mc2.solve(task, 4, grid=GRID)
+    assert not found.converged
+    assert found.reason.startswith("source unresolved: ")
+    assert rms(found.values[found.mask]) < 1.96 * rms(bars(found))
+    assert found.certify(16, 300).overall.rms.high > rms(found.values[found.mask]) - 1e-4
+
+
+@pytest.mark.parametrize("limit", [{"max_walks": 200_000}, {"max_seconds": 0.8}], ids=str)
+def test_limits_of_a_tolerance(limit):
+    """Said before they are spent, with what it would take; and the error bars hold."""
+    n, grid = 1003, Grid(24)
+    task = mc2.Laplace(Disk(), boundary=lambda x, y: np.sign(np.sin(n * np.arctan2(y, x))))
+    with pytest.warns(UserWarning, match=r"the tolerance 1e-06 would take about .* walks, .* seconds; max_") as caught:
+        found = mc2.solve(task, tolerance=1e-6, grid=grid, **limit)
+    (name, value), *_ = limit.items()
+    assert len(caught) == 1
+    assert f"{name} = {value:,} allows" in str(caught[0].message)
+    assert not found.converged
+    assert found.reason.startswith(f"stopped at {name}")
+    assert found.walks <= limit.get("max_walks", np.inf)
+    assert found.seconds < 3
+    x, y = (c[found.mask] for c in grid.points())
+    truth = (
+        2 / np.pi * np.arctan2(2 * np.hypot(x, y) ** n * np.sin(n * np.arctan2(y, x)), 1 - np.hypot(x, y) ** (2 * n))
+    )
+    assert rms(found.values[found.mask] - truth) < 1.96 * rms(bars(found))
+
+
+@pytest.mark.filterwarnings("ignore:the standard error is", "ignore:no basis fits this problem")
+def test_what_walks_cannot_tell_from_noise_is_claimed():
+    """120 jumps are fitted to 1 %: that few walks meet what is left is no proof that there is nothing."""
+    n = 60
+    task = mc2.Laplace(Disk(), boundary=lambda x, y: np.sign(np.sin(n * np.arctan2(y, x))))
+    found = mc2.solve(task, tolerance=1e-6, grid=GRID, max_walks=100_000)
+
+    def exact(x, y):
+        r = np.hypot(x, y)
+        return 2 / np.pi * np.arctan2(2 * r**n * np.sin(n * np.arctan2(y, x)), 1 - r ** (2 * n))
+
+    assert rms(error(found, exact)) < 1.96 * rms(bars(found))
+    assert not found.converged
+
+
+def test_threads_are_not_started_for_one():
+    program = """
+import threading, mc2
+from mc2.geometry import Disk
+task = mc2.Poisson(Disk(), exact="sin(3*x)*cos(y)")
+mc2.solve(task, 4, grid=24, threads=1).certify(4, 100)
+assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("mc2")]
+mc2.solve(task, 4, grid=24, threads=2)
+assert [thread.name for thread in threading.enumerate() if thread.name.startswith("mc2")]
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_grids_may_be_numbers():
+    task = mc2.Laplace(Disk(3.0), boundary="x*y")
+    found = mc2.solve(task, 4, grid=40)
+    assert found.grid.size == 40
+    assert found.grid.bounds == pytest.approx((-3, 3, -3, 3))
+    assert rms(error(found, lambda x, y: x * y)) < 1e-3
+
+
+FORM = "(x*y + x**2)/{0}**2 + sin(3*x/{0})"
+
+
+@pytest.fixture(scope="module")
+def unit():
+    return mc2.solve(mc2.Poisson(Disk(), exact=FORM.format(1.0)), 4, grid=32, seed=1)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e6, 1e9])
+def test_sizes_do_not_matter(unit, size):
+    found = mc2.solve(mc2.Poisson(Disk(size), exact=FORM.format(repr(size))), 4, grid=32, seed=1)
+    np.testing.assert_allclose(found.values, unit.values, atol=1e-12)
+    np.testing.assert_allclose(found.standard_error, unit.standard_error, rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [1e-290, 1e-20, 1e20, 1e290])
+def test_values_do_not_matter(unit, value):
+    found = mc2.solve(mc2.Poisson(Disk(), exact=f"{value!r}*({FORM.format(1.0)})"), 4, grid=32, seed=1)
+    np.testing.assert_allclose(found.values / value, unit.values, atol=1e-9)
+    np.testing.assert_allclose(found.standard_error / value, unit.standard_error, rtol=1e-4)
+
+
+def test_offsets_do_not_matter(unit):
+    exact = FORM.format(1.0).replace("x", "(x - 1e6)").replace("y", "(y + 1e6)")
+    found = mc2.solve(mc2.Poisson(Disk(1.0, center=(1e6, -1e6)), exact=exact), 4, grid=32, seed=1)
+    np.testing.assert_allclose(found.values, unit.values, atol=1e-7)
+    np.testing.assert_allclose(found.standard_error, unit.standard_error, rtol=1e-3)

@@ -157,3 +157,75 @@ def test_progress_reaches_the_end():
     seen = []
     find_exits(problem("laplace"), points("disk", 500), 200, Options(), progress=lambda *at: seen.append(at))
     assert seen[-1] == (100_000, 100_000)
+
+
+SOURCED = [family for family in FAMILIES if family != "laplace"]
+PARAMETERS = {"yukawa": {"lam": 25.0}, "helmholtz": {"k": 1.2}}
+
+
+def sourced(family, domain="disk"):
+    return FAMILIES[family](DOMAINS[domain], exact="exp(x)*sin(2*y) + x**2", **PARAMETERS.get(family, {}))
+
+
+def within_errors(scores, expected):
+    error = scores.std(1) / np.sqrt(scores.shape[1])
+    return (np.abs(scores.mean(1) - expected) < 4 * error).all() and (error < 0.01).all()
+
+
+@pytest.mark.parametrize("domain", ["disk", "composed"])
+@pytest.mark.parametrize("family", SOURCED)
+def test_samples_of_the_source_are_unbiased(family, domain):
+    """weight·g − share·h + weight·f, at the end and at one sample of each walk, has u as its mean."""
+    task = sourced(family, domain)
+    start = np.array([[0.3, 0.1], [-0.5, 0.4], [0.1, -0.7]], np.float32).astype(float)
+    found = find_exits(task, start, 100_000, Options(seed=2), sampled=True)
+    met = found.samples
+    source = met.weight * task.source(met.x, met.y)
+    assert within_errors(worth(task, found) + source, task.exact(*start.T))
+    assert not within_errors(worth(task, found), task.exact(*start.T))  # the source is no small part
+    assert DOMAINS[domain].distance(met.x, met.y).min() > 0
+
+
+def test_samples_of_the_source_tell_the_laplacian():
+    """Of biharmonic walks: Δu solves Poisson's equation with the same source."""
+    task = sourced("biharmonic")
+    start = np.array([[0.3, 0.1], [-0.5, 0.4]], np.float32).astype(float)
+    found = find_exits(task, start, 100_000, Options(seed=2), sampled=True)
+    met = found.samples
+    scores = task.laplacian(found.x, found.y) + met.laplacian_weight * task.source(met.x, met.y)
+    expected = sourced("poisson").source(*start.T)
+    error = scores.std(1) / np.sqrt(scores.shape[1])
+    assert (np.abs(scores.mean(1) - expected) < 4 * error).all()
+    assert (error < 0.1).all()
+
+
+def test_samples_are_spread_as_green_s_function():
+    """From the centre of a disk, a walk's one ball: samples have the density −4 log(r)/2π, mean r² = ¼, weight −¼."""
+    task = mc2.Poisson(Disk(), source="x", boundary=0)
+    met = find_exits(task, np.zeros((1, 2)), 100_000, Options(), sampled=True).samples
+    square = met.x**2 + met.y**2
+    assert abs(square.mean() - 0.25) < 4 * square.std() / np.sqrt(square.size)
+    np.testing.assert_allclose(met.weight, -0.25, rtol=1e-3)
+    for coordinate in (met.x, met.y):
+        assert abs(coordinate.mean()) < 4 * coordinate.std() / np.sqrt(coordinate.size)
+
+
+@pytest.mark.parametrize("family", SOURCED)
+def test_samples_do_not_depend_on_threads(family):
+    task, start = sourced(family, "composed"), points("composed", 300)
+    one, two = (find_exits(task, start, 40, Options(threads=threads), sampled=True) for threads in (1, 2))
+    for name in ("x", "y", "weight", "laplacian_weight"):
+        np.testing.assert_array_equal(getattr(one.samples, name), getattr(two.samples, name))
+    np.testing.assert_array_equal(one.x, two.x)
+
+
+@pytest.mark.parametrize("family", SOURCED)
+def test_sampling_changes_no_walk(family):
+    """Samples have random numbers of their own."""
+    task, start = sourced(family, "composed"), points("composed", 100)
+    plain, sampled = (find_exits(task, start, 30, Options(seed=5), sampled=on) for on in (False, True))
+    for name in ("x", "y", "weight", "share", "steps", "truncated"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(sampled, name))
+    assert plain.samples is None
+    few = find_exits(task, start, 10, Options(seed=5), sampled=True).samples
+    np.testing.assert_array_equal(few.x, sampled.samples.x[:, :10])

@@ -378,7 +378,7 @@ class _Maker:
         noise = np.sqrt(np.sum(weight**2 * (4 * np.maximum(left**2 - variance, 0) * variance + 2 * variance**2)))
         square = max(float(np.mean(weight * (left**2 - variance))), 0.0) + self.quantile * float(noise) / len(left)
         own = self.quantile * float(np.sqrt(np.mean(self.lift_error[inside] ** 2)))
-        return (low, high), float(np.hypot(np.sqrt(square), own))
+        return (low - own, high + own), float(np.hypot(np.sqrt(square), own))
 
 
 def _skewed(values: Array, quantile: float) -> tuple[float, float, float]:

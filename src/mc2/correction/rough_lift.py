@@ -116,8 +116,8 @@ def find_lift(
     rough: _Rough | None = None
     for lift in lifts(source, domain.bounds, operator, grid, FINEST):
         last = 3 * lift.size > FINEST
-        if (lift.tail < tail or last) and not peaks.x.size:
-            found = probe(lift, source, domain)
+        if lift.tail < tail or last:
+            found = probe(lift, source, domain, peaks)
             enough = found.negligible and (accuracy is None or found.errors.max() <= 0.3 * accuracy)
             if enough or (last and found.worst <= NEARLY * found.scale):
                 return lift, found
@@ -136,15 +136,17 @@ def find_lift(
     return lift, found
 
 
-def probe(lift: Lift, source: Function, domain: Domain) -> Resolution:
-    """Compare Lw with f at random points of the domain."""
+def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS) -> Resolution:
+    """Compare Lw with f at random points of the domain, and at peaks, which these would miss."""
     x, y = domain.sample_interior(PROBES, seed=1).T
     given = source(x, y)
     left = given - lift.applied(x, y)
     rms, scale = (float(np.sqrt(np.mean(part**2))) for part in (left, given))
+    hidden = source(peaks.x, peaks.y) - lift.applied(peaks.x, peaks.y)
+    worst = max(float(np.abs(left).max()), float(np.abs(hidden).max(initial=0.0)))
     # Δu = −1 on a disk of this size is 1 − r² times size²/16, and no domain of the size has more
     reach = (domain.size**2 / 16) ** (2 if lift.operator[2] else 1)
-    return Resolution(rms, float(np.abs(left).max()), scale, np.full((1, 1), rms * reach))
+    return Resolution(rms, worst, scale, np.full((1, 1), rms * reach))
 
 
 def find_peaks(source: Function, domain: Domain) -> Peaks:

@@ -108,7 +108,7 @@ class Rounds:
         self.common = 0.0
         self.largest = 0.0
         self.truncated = 0
-        self._walked, self._walking = 0, 0.0
+        self.rate = 1e5  # walks per second, with their scores; as measured last
         where = cover(problem.domain, points)
         # anywhere in their pixels, so that no function hides between them; and where float32 can
         places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
@@ -159,7 +159,7 @@ class Rounds:
     def judge(self, walks: int) -> None:
         """Compare the error bars with walks that no fit has seen."""
         start = time.perf_counter()
-        left = residual(self.problem, self.field, self._exits(walks))
+        _, left = self._scored(walks)
         self._note("judge", walks, left, left, 0, start)
 
     def judge_edge(self) -> None:
@@ -187,8 +187,7 @@ class Rounds:
     def walk(self, walks: int) -> None:
         """A round with fresh walks, two or more from every point."""
         start = time.perf_counter()
-        exits = self._exits(walks)
-        before = residual(self.problem, self.field, exits)
+        exits, before = self._scored(walks)
         estimates = [before]
         if self.problem.laplacian is not None:
             estimates.append(left_laplacian(self.problem, self.field, exits))
@@ -206,8 +205,7 @@ class Rounds:
     def fit_boundary(self, walks: int) -> None:
         """Boundary least squares instead of what there is, if fresh walks say that it is better."""
         start = time.perf_counter()
-        exits = self._exits(walks)
-        before = residual(self.problem, self.field, exits)
+        exits, before = self._scored(walks)
         # the lift of a rough source is as good as it gets; that of a smooth one is made better where no walks follow
         found = fit_boundary(self.problem, start=None if self.field.exact else replace(self.field, parts=()))
         after = residual(self.problem, found.field, exits)
@@ -231,16 +229,17 @@ class Rounds:
         """The part of it that is of the source: what the lift says, or walks, if they contradict it."""
         return self.field.error(x, y) if self.source_doubt is None else np.full(x.size, np.sqrt(self.source_doubt))
 
-    @property
-    def rate(self) -> float:
-        """Walks per second, about: scoring them takes as long as walking."""
-        return 0.5 * self._walked / max(self._walking, 1e-9)
+    def _scored(self, walks: int) -> tuple[Exits, Array]:
+        """Fresh walks, and their scores for what the field leaves over."""
+        start = time.perf_counter()
+        exits = self._exits(walks)
+        scores = residual(self.problem, self.field, exits)
+        self.rate = scores.size / (time.perf_counter() - start)
+        return exits, scores
 
     def _exits(self, walks: int) -> Exits:
-        start = time.perf_counter()
         found = find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
         self.truncated += found.truncated
-        self._walked, self._walking = self._walked + found.x.size, self._walking + time.perf_counter() - start
         return found
 
     def _note(self, kind: str, walks: int, before: Array, after: Array, functions: int, start: float) -> None:

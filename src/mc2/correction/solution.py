@@ -17,6 +17,7 @@ from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
 from mc2.walks.engine import Options
+from mc2.walks.tasks import threads_limited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +118,8 @@ class Solution:
         """
         from mc2.correction.certificate import certify
 
-        return certify(self, walks, points, confidence, seed)
+        with threads_limited(self.options.threads):
+            return certify(self, walks, points, confidence, seed)
 
     def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
         """This solution in the user's units. problem, grid: in these units. frame: what this one is in."""

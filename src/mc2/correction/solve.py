@@ -199,7 +199,7 @@ class _Solver:
         self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
-        self.limit = ""
+        self.limit, self.told = "", False
 
     def run(self) -> Solution:
         """Rounds while they help, then boundary least squares if it does, then averages at the pixels."""
@@ -296,7 +296,7 @@ class _Solver:
         allowed = int(min(max(limits[name], 0) // pixels, 1 << 24))
         if needed <= allowed:
             return needed
-        self.limit = name
+        self.limit, self.told = name, True
         warnings.warn(
             f"no basis fits this problem: the tolerance {tolerance:g} would take about {needed * pixels:.1e} walks, "
             f"{needed * pixels / rounds.rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
@@ -316,7 +316,7 @@ class _Solver:
             )
         error = rounds.error if self.averaging is not None else rounds.total_error
         met = tolerance is None or error <= tolerance
-        if not met and not self.limit:
+        if not met and not self.told:
             _warn(
                 f"the standard error is {error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
                 f"walks: {self._reason(met)}",
