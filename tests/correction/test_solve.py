@@ -504,3 +504,18 @@ def test_offsets_do_not_matter(unit):
     found = mc2.solve(mc2.Poisson(Disk(1.0, center=(1e6, -1e6)), exact=exact), 4, grid=32, seed=1)
     np.testing.assert_allclose(found.values, unit.values, atol=1e-7)
     np.testing.assert_allclose(found.standard_error, unit.standard_error, rtol=1e-3)
+
+
+@pytest.mark.parametrize("half", [1e-3, 1e-4, 1e-5])
+def test_spikes_on_smooth_data(half):
+    """x, and 5 more on a short arc: its harmonic measure is what is left of the angle that it is seen in."""
+    task = mc2.Laplace(Disk(), boundary=f"x + where(abs(arctan2(y, x) - 0.7) < {half}, 5, 0)")
+
+    def exact(x, y):
+        seen = np.angle((np.exp(1j * (0.7 + half)) - x - 1j * y) / (np.exp(1j * (0.7 - half)) - x - 1j * y))
+        return x + 5 * (np.mod(seen, 2 * np.pi) - half) / np.pi
+
+    found = mc2.solve(task, grid=GRID)
+    left = rms(error(found, exact))
+    assert left < 1.96 * rms(bars(found))
+    assert left <= found.certify(16, 500).overall.rms.high

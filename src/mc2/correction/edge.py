@@ -44,7 +44,9 @@ class Edge:
     @property
     def narrow(self) -> bool:
         """Whether the data have features that few walks would meet."""
-        return self.share < NARROW
+        size = self.problem.domain.size
+        # a spike on data that vary elsewhere has a small part of their variation only
+        return self.share < NARROW or any(bool((found.widths < NARROW * size).any()) for found in self.features)
 
     @property
     def enclosed(self) -> bool:
