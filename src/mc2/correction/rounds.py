@@ -9,7 +9,7 @@ Where the lift does not know all of the source, walks that sample what is left o
 
 import time
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,7 +253,7 @@ class Rounds:
         claimed = rms(bars)
         self.doubt = self._doubt(left, claimed)
         self.common = self._common(left, float(np.median(bars)))
-        error = rms(self.standard_error(*self._judged))
+        error = claimed if self.doubt is None and not self.common else rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
         self.history.append(
             Round(kind, len(self.points), walks, rms(before), rms(after), functions, error, self.helped, seconds)
@@ -278,15 +278,18 @@ class Rounds:
         share = max(seen - claimed**2, noise) / max(float(variance.mean()), 1e-300)
         return Profile(self.smoothing.bins, 0.5 * share * (variance + variance.mean()))
 
+    @cached_property
+    def _blocks(self) -> NDArray[np.intp]:
+        """Which of four by four parts of the domain each point lies in."""
+        column, row = (np.searchsorted(np.quantile(c, (0.25, 0.5, 0.75)), c) for c in self.points.T)
+        return 4 * row + column
+
     def _common(self, left: Array, usual: float) -> float:
         """The square of an error that large parts of the domain have in common, if walks see one that is not claimed.
 
         usual: the error bar of most points. Averages over many points have little noise.
         """
-        mean, variance = mean_and_variance(left)
-        x, y = self.points.T
-        column, row = (np.searchsorted(np.quantile(c, (0.25, 0.5, 0.75)), c) for c in (x, y))
-        block = 4 * row + column
+        (mean, variance), block = mean_and_variance(left), self._blocks
         count = np.maximum(np.bincount(block, minlength=16), 1)
         means, noise = np.bincount(block, mean, 16) / count, np.bincount(block, variance, 16) / count**2
         excess = means**2 - noise
