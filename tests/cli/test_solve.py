@@ -18,7 +18,7 @@ def test_summary_and_files(tmp_path, corrector):
     out, plot = tmp_path / "s.npz", tmp_path / "s.png"
     done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", corrector, "--out", out, "--plot", plot, "--grid", 64)
     assert done.returncode == 0, done.stderr
-    for word in (f"by {corrector}", "walks", "std. error", "error", "of the solution", "s.npz", "s.png"):
+    for word in (f"by {corrector}", "walks", "reason      ", "std. error", "error", "of the solution", "s.npz", "s.png"):
         assert word in done.stdout
     assert ("16 per pixel" in done.stdout) == (corrector != "rounds")
     assert ("functions" in done.stdout) == (corrector == "rounds")
@@ -33,7 +33,9 @@ def test_json_tells_the_truth():
     done = mc2("solve", EXAMPLE, "--walks", 8, "--grid", 64, "--json", "--device", "cpu")
     contents = json.loads(done.stdout)
     assert contents["walks"] == sum(step["points"] * step["walks"] for step in contents["history"])
-    assert [step["walks"] for step in contents["history"]] == [2, 2, 2, 2]
+    assert [step["kind"] for step in contents["history"]] == ["lift", "walks", "walks", "walks", "walks"]
+    assert [step["walks"] for step in contents["history"]] == [0, 2, 2, 2, 2]
+    assert contents["reason"] == "walks spent, judged by walks"
     assert contents["method"] == "rounds"
     assert 0 < contents["rms_error"] < contents["largest_error"] < 1e-3
     assert 0.2 < contents["rms_error"] / contents["standard_error"] < 5
@@ -46,6 +48,7 @@ def test_tolerances():
     contents = json.loads(mc2("solve", EXAMPLE, "--grid", 32, "--json", "--tolerance", "1e-5").stdout)
     assert contents["converged"]
     assert contents["rms_error"] < 3e-5
+    assert contents["reason"].startswith("tolerance met, judged by walks")
     assert len(contents["history"]) > 2
 
 
@@ -56,6 +59,18 @@ def test_a_tolerance_that_is_not_met_is_one_warning(tmp_path):
     assert done.stderr.startswith("warning: the standard error is ")
     assert done.stderr.count("\n") == 1
     assert not json.loads(done.stdout)["converged"]
+
+
+@pytest.mark.parametrize("limit", [("--max-walks", "20000"), ("--max-seconds", "0.01")])
+def test_limits_of_a_tolerance(tmp_path, limit):
+    """What it would take is said in one line, and the reason names the limit."""
+    (tmp_path / "p.toml").write_text(JUMPS)
+    done = mc2("solve", tmp_path / "p.toml", "--tolerance", "1e-12", *limit, "--json")
+    assert done.returncode == 0, done.stderr
+    contents = json.loads(done.stdout)
+    assert not contents["converged"]
+    assert contents["reason"].startswith(f"stopped at {limit[0][2:].replace('-', '_')} = ")
+    assert done.stderr.count("\n") <= 1
 
 
 def test_certificates():
@@ -102,6 +117,8 @@ def test_no_exact_solution_no_error_line(tmp_path):
         (["--corrector", "magic"], "unknown corrector 'magic'"),
         (["--tolerance", "-1"], "tolerance = -1"),
         (["--certify", "1"], "walks = 1"),
+        (["--max-walks", "100"], "limits of a tolerance"),
+        (["--max-seconds", "-1", "--tolerance", "1"], "max_seconds = -1"),
         (["--plot", "a.jpeg"], "must end in .png"),
         (["--out", "a.txt"], "must end in .npz, .nc"),
         (["--out", "missing/a.npz"], "cannot write"),
