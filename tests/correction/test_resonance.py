@@ -94,7 +94,7 @@ def test_the_error_bound_holds():
         x, y = Disk().sample_interior(500, seed=0).T
         error = answer.values(x, y) - problem.exact(x, y)
         assert np.sqrt(np.mean(error**2)) < answer.error + 1e-14
-        assert (answer.standard_error(x, y) == answer.error).all()
+        assert (answer.standard_error(x, y) >= answer.error).all()
         bounds.append(answer.error)
     assert bounds[0] > 10 * bounds[1] > 100 * bounds[2]
 

@@ -116,7 +116,7 @@ def test_records_are_plain_data(kind):
     assert again["walks"] == found.walks
     assert again["method"] == found.method == ("none" if kind == "one walk" else kind)
     assert len(again["history"]) == len(found.history)
-    assert again["converged"] is True
+    assert again["converged"] is (kind in ("rounds", "boundary"))  # others are judged by nobody
     assert again["options"]["seed"] == 0
     assert again["seconds"] > 0
     for step, told in zip(found.history, again["history"], strict=True):

@@ -38,6 +38,8 @@ ROUNDING = 1e-15
 """Part of the largest value that no upper end is below."""
 FEWEST = 8
 """Points from which an interval is made."""
+UNSAMPLED = 1e-10
+"""Part of the largest value below which an error for the source is not worth sampling it."""
 NOT_ENCLOSED = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
 
 
@@ -163,13 +165,14 @@ def certify_claim(
     left = edge.left(field)
     drawn = _draw(claim, left, points, (options.seed, seed)) if claim.drawn else _all(claim)
     x, y = claim.x[drawn.index], claim.y[drawn.index]
-    scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=not field.exact)
-    fitted = field(claim.x, claim.y)
+    fitted, lift_error = field(claim.x, claim.y), field.error(claim.x, claim.y)
     known = fitted - claim.value
     scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
+    sampled = not field.exact or float(lift_error.max()) > UNSAMPLED * scale
+    scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=sampled)
     make = _Maker(
         known, drawn, scores, _quantile(confidence), ROUNDING * scale, left.hidden(scores.largest),
-        field.error(claim.x, claim.y),
+        np.zeros_like(lift_error) if field.exact else lift_error,
     )  # fmt: skip
     bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
     regions = [
@@ -317,7 +320,7 @@ class _Maker:
     quantile: of the intervals.
     floor: no upper end is below.
     hidden: see `LeftOver.hidden`.
-    lift_error: standard error of φ for the source, at all points.
+    lift_error: standard error of φ at all points for a rough source; 0 where all of it is sampled well.
     """
 
     known: Array

@@ -30,11 +30,10 @@ class Edge:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.features: list[Features] = [
-            features_on_boundary(data, problem.domain)
-            for data in (problem.boundary, problem.laplacian)
-            if data is not None and not isinstance(data, Atoms)  # which are smooth
-        ]
+        self.features: list[Features] = []
+        for data in (problem.boundary, problem.laplacian):
+            if data is not None and not isinstance(data, Atoms):  # which are smooth
+                self.features.append(features_on_boundary(data, problem.domain))
 
     @property
     def narrow(self) -> bool:
@@ -73,6 +72,11 @@ class LeftOver:
 
     def __init__(self, points: Array, length: Array, left: Array, scale: float, pixel: float) -> None:
         self.points, self.length, self.left, self.scale, self.pixel = points, length, left, scale, pixel
+
+    @property
+    def rms(self) -> float:
+        """Root mean square over the boundary."""
+        return float(np.sqrt(np.sum(self.length * self.left**2) / self.length.sum()))
 
     def likely(self, x: Array, y: Array) -> Array | None:
         """Where it matters most, if that is in few places: in proportion to (its part of the boundary / distance)²."""

@@ -31,6 +31,8 @@ BATCH = 256
 """Boxes that are split at a time: the ones that promise most."""
 EXCESS = 0.25
 """Of the range of the first samples: what leaves the samples around it by less is no feature."""
+ALONE = 2.0
+"""Times the range of all others around it by which a sample must be off them to stand alone."""
 USUAL = 0.005
 """Share of the first samples, at either end, that does not count for their range."""
 FAINT = 1e-3
@@ -43,6 +45,8 @@ DENSE = 65_536
 """Samples of a function without an enclosure."""
 RARE = 0.1
 """Part of a box's samples: what more of them show is not narrow."""
+ALONG, SMALL_PART = 16_384, 0.01
+"""Points along the boundary at which data are looked at for rare values, and the part of it that is rare."""
 CLIMBS = 12
 """Steps uphill, each with narrower tries than the one before."""
 MOST = 32
@@ -78,7 +82,38 @@ def features_on_boundary(function: Function, domain: Domain) -> Features:
 
     function: of x and y, such as a problem's boundary data.
     """
-    return _Search(_Arcs(function, domain)).run()
+    narrow, rare = _Search(_Arcs(function, domain)).run(), _rare(function, domain)
+    new = [
+        k
+        for k, place in enumerate(rare.places)
+        if not any(np.hypot(*(place - at)) < 4 * width for at, width in zip(narrow.places, narrow.widths, strict=True))
+    ]
+    places, widths = np.concatenate([narrow.places, rare.places[new]]), np.concatenate([narrow.widths, rare.widths[new]])
+    return Features(places, widths, max(narrow.largest, rare.largest), narrow.bound)
+
+
+def _rare(data: Function, domain: Domain) -> Features:
+    """Places where data are far from what they are elsewhere, if half of that is on a small part of the boundary.
+
+    Such a feature may be wide enough for samples to meet, and still be met by few walks.
+    """
+    leaves = list(domain.leaves())
+    lengths = np.array([leaf.perimeter for leaf in leaves])
+    counts = np.maximum(16, np.round(ALONG * lengths / lengths.sum())).astype(int)
+    points = np.concatenate([leaf.outline((np.arange(n) + 0.5) / n) for leaf, n in zip(leaves, counts, strict=True)])
+    if len(leaves) > 1:
+        points = points[bounds_whole(domain, leaves, np.repeat(np.arange(len(leaves)), counts), points)]
+    values = data(*points.T)
+    off = (values - np.median(values)) ** 2
+    ranked = np.argsort(-off)
+    half = int(np.searchsorted(np.cumsum(off[ranked]), 0.5 * off.sum())) + 1
+    if not off.sum() > 0 or half > SMALL_PART * len(points):
+        return Features(np.empty((0, 2)), np.empty(0), 0.0, None)
+    step = float(lengths.sum()) / ALONG
+    strong = np.sort(ranked[:half])
+    runs = np.split(strong, np.flatnonzero(np.diff(strong) > 2) + 1)[:MOST]
+    places = np.array([points[run[len(run) // 2]] for run in runs])
+    return Features(places, np.array([0.5 * step * len(run) for run in runs]), float(np.abs(values).max()), None)
 
 
 class _Cells(ABC):
@@ -233,7 +268,8 @@ class _Search:
         least, most = self._extremes(values)
         self.usual = np.fmin(np.fmax(0.0, least), most)  # per first piece: what a feature stands out of
         roots = np.broadcast_to(np.arange(len(low)), values.shape)
-        self._note(at, np.fmax(values - most, least - values), roots)
+        off = np.fmax(values - most, least - values)
+        self._note(at, np.where(off > most - least, off, 0.0), roots)  # where it is steep, samples differ
         if self.expression is not None:
             self._split(low, high, least, most)
         elif dense:
@@ -250,13 +286,15 @@ class _Search:
 
     def _extremes(self, values: Array) -> tuple[Array, Array]:
         """The least and the largest of the samples in and around every first piece; of all, where there are none."""
-        # a sample that stands alone may have met a narrow feature by chance: the second in rank is what is usual
         around = np.concatenate([self.cells.around(row) for row in values])
         ranked = np.sort(around, axis=0)  # nan last
         count = np.sum(np.isfinite(around), axis=0)
-        columns = np.arange(around.shape[1])
-        least = ranked[np.minimum(1, np.maximum(count - 1, 0)), columns]
-        most = ranked[np.maximum(count - 2, 0), columns]
+        ranks = [0, np.minimum(1, count - 1), np.maximum(count - 2, 0), np.maximum(count - 1, 0)]
+        least, second, last_but_one, most = (ranked[rank, np.arange(around.shape[1])] for rank in ranks)
+        # a sample that stands alone has met a narrow feature by chance: the next in rank is what is usual
+        usual = last_but_one - second
+        least = np.where(second - least > ALONE * usual, second, least)
+        most = np.where(most - last_but_one > ALONE * usual, last_but_one, most)
         return np.where(count == 0, self.smallest, least), np.where(count == 0, self.largest, most)
 
     @property

@@ -118,8 +118,11 @@ def find_lift(
         last = 3 * lift.size > FINEST
         if (lift.tail < tail or last) and not peaks.x.size:
             found = probe(lift, source, domain)
-            if found.negligible or (last and found.worst <= NEARLY * found.scale):
+            enough = found.negligible and (accuracy is None or found.errors.max() <= 0.3 * accuracy)
+            if enough or (last and found.worst <= NEARLY * found.scale):
                 return lift, found
+            if found.negligible:
+                continue
         # what is rough in few places only is not mended by a finer lattice; one that is fooled does not show it
         rough = _Rough(source, domain, operator, LATTICE if lift.tail < tail else min(lift.size, LATTICE), peaks)
         if 0 < rough.share <= SPREAD_OUT:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.correction.basis import make_basis
-from mc2.correction.boundary import fit_boundary
-from mc2.correction.edge import Edge
+from mc2.correction.boundary import BoundaryFit, fit_boundary
+from mc2.correction.edge import SEEN, Edge
 from mc2.correction.field import (
     Field,
     left_laplacian,
@@ -98,6 +98,7 @@ class Rounds:
         self.field: Field = lifted(problem, grid, accuracy=accuracy)
         self._lifting = time.perf_counter() - start
         self.fit: Projection | None = None
+        self.boundary: BoundaryFit | None = None
         self.doubt: Profile | None = None
         self.source_doubt: float | None = None
         self.history: list[Round] = []
@@ -142,9 +143,9 @@ class Rounds:
         return float(np.sqrt(max(self.error**2 - rms(self.source_error(*self._judged)) ** 2, 0.0)))
 
     @property
-    def seen(self) -> bool:
-        """Whether judges have seen all that error bars are about: no source is unresolved, no narrow feature unmet."""
-        return self.hidden == 0 and (self.field.resolution is None or self.field.resolution.resolved)
+    def resolved(self) -> bool:
+        """Whether what is known of the source can be relied on."""
+        return self.field.resolution is None or self.field.resolution.resolved
 
     def lift_step(self) -> Round | None:
         """What is known of the source, as a step of the history."""
@@ -161,9 +162,10 @@ class Rounds:
         self._note("judge", walks, left, left, 0, start)
 
     def judge_edge(self) -> None:
-        """Add to error bars what narrow features of the boundary data leave over where no walk has met them."""
-        if self.edge.narrow:
-            self.hidden = self.edge.left(self.field).hidden(self.largest)[1]
+        """Add to error bars what is left over on the boundary where no walk has met it: at narrow places."""
+        self.hidden = self.edge.left(self.field).hidden(self.largest)[1] if self.edge.narrow else 0.0
+        if self.boundary is not None and self.boundary.worst > self.largest / SEEN:
+            self.hidden = max(self.hidden, self.boundary.error**2)
 
     def judge_source(self, walks: int) -> None:
         """Compare what is claimed of the source with walks that sample what the lift has left of it."""
@@ -197,7 +199,7 @@ class Rounds:
         after = before - worth(self.problem, added, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.helped:
-            self.field, self.fit = self.field.plus(fit.basis, fit.coefficients), fit
+            self.field, self.fit, self.boundary = self.field.plus(fit.basis, fit.coefficients), fit, None
         self._note("walks", walks, before, after, fit.columns, start)
 
     def fit_boundary(self, walks: int) -> None:
@@ -209,8 +211,10 @@ class Rounds:
         found = fit_boundary(self.problem, start=None if self.field.exact else replace(self.field, parts=()))
         after = residual(self.problem, found.field, exits)
         self.helped = rms(after) <= HELPED * rms(before)
+        if self.edge.narrow:  # walks hardly meet what is to be fitted
+            self.helped |= self.edge.left(found.field).rms <= SLOW * self.edge.left(self.field).rms
         if self.helped:
-            self.field, self.fit = found.field, None
+            self.field, self.fit, self.boundary = found.field, None, found
         self._note("boundary", walks, before, after, len(found.basis.levels), start)
 
     def standard_error(self, x: Array, y: Array) -> Array:
@@ -240,7 +244,7 @@ class Rounds:
         self.doubt, self.common = None, 0.0
         bars = self.standard_error(*self._judged)
         claimed = rms(bars)
-        self.doubt = self._doubt(left, claimed, kind == "walks" and self.helped)
+        self.doubt = self._doubt(left, claimed)
         self.common = self._common(left, float(np.median(bars)))
         error = rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
@@ -253,24 +257,19 @@ class Rounds:
         """Some of the points [2, n]."""
         return self.points[:: max(1, len(self.points) // JUDGED)].T
 
-    def _doubt(self, left: Array, claimed: float, fitted: bool) -> Profile | None:
+    def _doubt(self, left: Array, claimed: float) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
 
         The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
-        is then taken to be spread over the domain as the variance of the walks is. fitted: whether to these walks; then
-        they seem to agree better than they do, by twice the variance of the fit.
+        is then taken to be spread over the domain as the variance of the walks is, and half of it evenly: an error that
+        all points have in common does not fall towards the boundary. (That the walks may be those that were fitted does
+        not matter: with the fit as control variate they have little of their noise left.)
         """
         seen, noise, variance = _excess(left)
-        own = rms(self.fit.standard_error(*self._judged)) if fitted and self.fit is not None else 0.0
-        error = seen + 2 * own**2
-        if self.fit is not None and not self.slow and error <= CONTRADICTED * claimed**2 + 2 * noise:
+        if self.fit is not None and not self.slow and seen <= CONTRADICTED * claimed**2 + 2 * noise:
             return None
-        if not fitted and self.fit is None and not self.slow and error <= claimed**2 + 2 * noise:
-            return None
-        share = max(error - claimed**2, noise) / max(float(variance.mean()), 1e-300)
-        # half of it all over the domain: an error that all points have in common does not fall towards the boundary
+        share = max(seen - claimed**2, noise) / max(float(variance.mean()), 1e-300)
         return Profile(self.smoothing.bins, 0.5 * share * (variance + variance.mean()))
-
 
     def _common(self, left: Array, usual: float) -> float:
         """The square of an error that large parts of the domain have in common, if walks see one that is not claimed.

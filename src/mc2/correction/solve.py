@@ -164,7 +164,7 @@ def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: fl
     met = tolerance is None or error <= tolerance
     resolved = fit.field.resolution is None or fit.field.resolution.resolved
     if not met:
-        _warn(f"the error bound is {error:.2g}, above the tolerance {tolerance:g}: no basis fits better")
+        _warn(f"the error bound is {error:.2g}, above the tolerance {tolerance:g}: no basis fits better", 5)
     reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
     if not resolved:
         reason = _unresolved(fit.field)
@@ -180,8 +180,8 @@ def _unresolved(field: Field) -> str:
     return f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
 
 
-def _warn(text: str) -> None:
-    warnings.warn(f"{text}; take the error bars as they are", stacklevel=7)
+def _warn(text: str, stacklevel: int) -> None:
+    warnings.warn(f"{text}; take the error bars as they are", stacklevel=stacklevel)
 
 
 class _Solver:
@@ -300,7 +300,7 @@ class _Solver:
         warnings.warn(
             f"no basis fits this problem: the tolerance {tolerance:g} would take about {needed * pixels:.1e} walks, "
             f"{needed * pixels / rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
-            stacklevel=7,
+            stacklevel=6,
         )
         return allowed
 
@@ -312,30 +312,33 @@ class _Solver:
         if rounds.truncated > 1e-3 * rounds.walks:
             warnings.warn(
                 f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
-                stacklevel=6,
+                stacklevel=5,
             )
         error = rounds.error if self.averaging is not None else rounds.total_error
         met = tolerance is None or error <= tolerance
         if not met and not self.limit:
             _warn(
                 f"the standard error is {error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
-                f"walks: {self._reason(met)}"
+                f"walks: {self._reason(met)}",
+                stacklevel=6,
             )
         first = rounds.lift_step()
         return Solution(
             problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
             history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
             seconds=time.perf_counter() - self.begin, answer=_ByRounds(rounds, self.averaging), fitted=rounds.field,
-            options=self.options, converged=met and rounds.seen,
+            options=self.options, converged=met and rounds.resolved,
             reason=self._reason(met),
         )  # fmt: skip
 
     def _reason(self, met: bool) -> str:
         """Why it stopped, and against what it was judged."""
         rounds = self.rounds
-        if rounds.field.resolution is not None and not rounds.field.resolution.resolved:
+        if not rounds.resolved:
             return _unresolved(rounds.field)
         judged = "judged by walks"
+        if rounds.hidden > 0:
+            judged += " and at the boundary, where it is too narrow for them"
         if not rounds.field.exact:
             judged += ", the source by lattices of two resolutions and by walks"
         if self.wanted.tolerance is not None and met:
@@ -346,8 +349,6 @@ class _Solver:
             return f"no basis fits better: walks averaged at every pixel, {judged}"
         if rounds.history and rounds.history[-1].after <= ROUNDING * self.scale:
             return f"rounding reached, {judged}"
-        if rounds.hidden > 0:
-            return f"boundary data have features too narrow for walks, {judged} and at the boundary itself"
         if self.wanted.tolerance is not None and rms(rounds.source_error(*rounds.points.T)) > self.wanted.tolerance:
             return f"the source is not resolved to the tolerance, {judged}"
         if not rounds.helped:
