@@ -122,8 +122,8 @@ def test_solutions(how):
     """Of the problem itself, and of one that is the same but another object; also on other pixels."""
     solution = mc2.solve(PROBLEM, grid=GRID, **how)
     true = (np.sin(3 * X) * np.cos(2 * Y) - solution.values)[MASK]
-    check(mc2.certify(PROBLEM, solution, seed=1), true)
-    check(mc2.certify(KNOWN, solution, seed=1), true)
+    check(mc2.certify(PROBLEM, solution, confidence=0.99), true)
+    check(mc2.certify(KNOWN, solution, confidence=0.99), true)
     assert mc2.certify(PROBLEM, solution).overall == solution.certify().overall
     coarse = mc2.certify(PROBLEM, solution, grid=16, points=500)
     assert len(np.unique(coarse.points[:, 0])) <= 16
@@ -191,7 +191,7 @@ def test_rough_sources_are_met():
 
     jump = mc2.Poisson(Disk(1.0), source="where(x > 0.1, 10, -5)", boundary=solution)
     # walks that meet the jump are noisy: the interval is wide, and holds
-    check(mc2.certify(jump, solution(X, Y) + error(X, Y), grid=GRID), -error(X, Y)[MASK], ratio=10)
+    check(mc2.certify(jump, solution(X, Y) + error(X, Y), grid=GRID, seed=1), -error(X, Y)[MASK], ratio=10)
     smooth = mc2.Poisson(Disk(1.0), source="2.5", boundary=solution)  # as if a lattice had shown the mean
     blind = mc2.solve(smooth, grid=GRID)
     check(mc2.certify(jump, (blind.values, GRID)), (solution(X, Y) - blind.values)[MASK])
