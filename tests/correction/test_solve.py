@@ -78,7 +78,7 @@ def test_tolerances_are_met(family):
 
 
 def test_an_unreachable_tolerance_warns_once(rough):
-    with pytest.warns(UserWarning, match="the tolerance 1e-06 would take about .* walks, .* seconds; max_walks") as caught:
+    with pytest.warns(UserWarning, match="tolerance 1e-06 would take about .* walks, .* seconds; max_walks") as caught:
         found = mc2.solve(rough, tolerance=1e-6, grid=Grid(12), max_walks=300_000)
     assert len(caught) == 1
     assert "\n" not in str(caught[0].message)

@@ -10,7 +10,19 @@ from mc2.problems.intervals import enclose
 from mc2.problems.reader import read_expression
 from mc2.zoo import generate
 
-BINARY = ["add", "subtract", "multiply", "divide", "power", "arctan2", "minimum", "maximum", "less", "less_equal", "equal"]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "power",
+    "arctan2",
+    "minimum",
+    "maximum",
+    "less",
+    "less_equal",
+    "equal",
+]
 UNARY = [name for name in NUMPY if name not in ("integer_power", "clifford", "where", *BINARY)]
 
 

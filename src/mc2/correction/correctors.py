@@ -9,6 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.correction.edge import rarest
 from mc2.correction.field import Field, lifted
 from mc2.correction.physics import correct_by_physics
 from mc2.correction.projection import Profile, Projection
@@ -20,6 +21,8 @@ from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk
 
 Array = NDArray[np.float64]
+MET = 0.02
+"""Walks per pixel, on average, that must meet a feature: neighbouring pixels make up for few."""
 
 
 class Corrector(ABC):
@@ -195,13 +198,24 @@ def _solution(
         fitted=field,
         options=_options(estimate),
         reason=f"{corrector.name}: a given number of walks, corrected once",
-        known_error=_known_error(answer, estimate),
+        known_error=_known_error(answer, estimate, problem),
     )
 
 
-def _known_error(answer: Walked | Fitted | OnGrid, estimate: Estimate) -> Array | None:
-    """The walks' own error; infinite where nothing is known; nothing where it is to be computed."""
+def _known_error(answer: Walked | Fitted | OnGrid, estimate: Estimate, problem: Problem) -> Array | None:
+    """The walks' own error; infinite where nothing is known; nothing where it is to be computed.
+
+    From a few walks, a feature that hardly any of them meets is not known, nor is the error that it makes.
+    """
     if isinstance(answer, OnGrid):
+        return np.where(estimate.mask, np.inf, 0.0)
+    share = rarest(problem)
+    if estimate.walks * share < MET:
+        warnings.warn(
+            f"the data have features that one walk in about {1 / share:.0e} meets: {estimate.walks} walks per pixel do "
+            "not know their own error, and error bars are infinite; use the corrector 'rounds'",
+            stacklevel=5,
+        )
         return np.where(estimate.mask, np.inf, 0.0)
     return estimate.standard_error if isinstance(answer, Walked) else None
 

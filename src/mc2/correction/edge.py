@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from mc2.correction.boundary import spread
 from mc2.correction.features import Features, features_on_boundary
 from mc2.correction.field import Field
+from mc2.correction.rough_lift import find_peaks
 from mc2.problems import Problem
 from mc2.problems.atoms import Atoms
 
 Array = NDArray[np.float64]
 NARROW = 0.01
-"""Part of the domain's size below which a feature is narrow."""
+"""Part of the boundary below which a feature is narrow."""
 PLACES = 48
 """Places on the boundary around which much is left over, at most."""
 SEEN = 0.5
@@ -36,9 +37,14 @@ class Edge:
                 self.features.append(features_on_boundary(data, problem.domain))
 
     @property
+    def share(self) -> float:
+        """The least part of the boundary that has half of what the data vary by."""
+        return min((found.share for found in self.features), default=1.0)
+
+    @property
     def narrow(self) -> bool:
         """Whether the data have features that few walks would meet."""
-        return any(bool((found.widths < NARROW * self.problem.domain.size).any()) for found in self.features)
+        return self.share < NARROW
 
     @property
     def enclosed(self) -> bool:
@@ -62,6 +68,15 @@ class Edge:
             reach = problem.domain.size**2 / 16  # of Δu on a disk of this size, in u
             left = left + reach * np.abs(problem.laplacian(*points) - field.laplacian(*points))
         return LeftOver(points, length, left, float(np.abs(data).max()), problem.domain.size / 256)
+
+
+def rarest(problem: Problem) -> float:
+    """About the share of walks that meet the narrowest feature of a problem's data; 1 if there is none."""
+    shares = [Edge(problem).share]
+    if problem.source is not None:
+        widths = find_peaks(problem.source, problem.domain).width
+        shares += [(float(width) / problem.domain.size) ** 2 for width in widths]
+    return min(shares)
 
 
 class LeftOver:

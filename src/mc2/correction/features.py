@@ -47,6 +47,8 @@ RARE = 0.1
 """Part of a box's samples: what more of them show is not narrow."""
 ALONG, SMALL_PART = 16_384, 0.01
 """Points along the boundary at which data are looked at for rare values, and the part of it that is rare."""
+HIDDEN = 1.5
+"""Times the largest value that many samples show: what is above has hidden between them."""
 CLIMBS = 12
 """Steps uphill, each with narrower tries than the one before."""
 MOST = 32
@@ -61,12 +63,14 @@ class Features:
     widths: the distance [n] at which it has lost half of that.
     largest: the largest |value| seen anywhere.
     bound: an upper bound on |function|; infinite if there may be none, None for functions that cannot be enclosed.
+    share: the part of the boundary that has half of the function's variance, or less for what no sample shows.
     """
 
     places: Array
     widths: Array
     largest: float
     bound: float | None
+    share: float = 1.0
 
 
 def features_in(function: Function, domain: Domain) -> Features:
@@ -88,8 +92,14 @@ def features_on_boundary(function: Function, domain: Domain) -> Features:
         for k, place in enumerate(rare.places)
         if not any(np.hypot(*(place - at)) < 4 * width for at, width in zip(narrow.places, narrow.widths, strict=True))
     ]
-    places, widths = np.concatenate([narrow.places, rare.places[new]]), np.concatenate([narrow.widths, rare.widths[new]])
-    return Features(places, widths, max(narrow.largest, rare.largest), narrow.bound)
+    places, widths = (
+        np.concatenate([narrow.places, rare.places[new]]),
+        np.concatenate([narrow.widths, rare.widths[new]]),
+    )
+    share = rare.share
+    if narrow.largest > HIDDEN * rare.largest and len(widths):  # not even many samples show it
+        share = min(share, float(widths.min()) / domain.size)
+    return Features(places, widths, max(narrow.largest, rare.largest), narrow.bound, share)
 
 
 def _rare(data: Function, domain: Domain) -> Features:
@@ -105,15 +115,15 @@ def _rare(data: Function, domain: Domain) -> Features:
         points = points[bounds_whole(domain, leaves, np.repeat(np.arange(len(leaves)), counts), points)]
     values = data(*points.T)
     off = (values - np.median(values)) ** 2
-    ranked = np.argsort(-off)
+    ranked, largest = np.argsort(-off), float(np.abs(values).max())
     half = int(np.searchsorted(np.cumsum(off[ranked]), 0.5 * off.sum())) + 1
-    if not off.sum() > 0 or half > SMALL_PART * len(points):
-        return Features(np.empty((0, 2)), np.empty(0), 0.0, None)
-    step = float(lengths.sum()) / ALONG
+    share = half / len(points) if off.sum() > 0 else 1.0
+    if share > SMALL_PART:
+        return Features(np.empty((0, 2)), np.empty(0), largest, None, share)
     strong = np.sort(ranked[:half])
     runs = np.split(strong, np.flatnonzero(np.diff(strong) > 2) + 1)[:MOST]
-    places = np.array([points[run[len(run) // 2]] for run in runs])
-    return Features(places, np.array([0.5 * step * len(run) for run in runs]), float(np.abs(values).max()), None)
+    places, step = np.array([points[run[len(run) // 2]] for run in runs]), float(lengths.sum()) / ALONG
+    return Features(places, np.array([0.5 * step * len(run) for run in runs]), largest, None, share)
 
 
 class _Cells(ABC):

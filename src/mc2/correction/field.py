@@ -76,9 +76,7 @@ class Field:
         return replace(self, parts=tuple(own.items()))
 
 
-def lifted(
-    problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None
-) -> Field:
+def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None) -> Field:
     """The field to start from: the lift of the problem's source. tail, accuracy: see `find_lift`."""
     if problem.source is None:
         return Field()

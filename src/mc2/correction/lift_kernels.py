@@ -74,7 +74,7 @@ def spread(x: Any, y: Any, mass: Any, lattice: Any) -> None:
 
 @kernel
 def partition(tiles: Any, x: Any, y: Any, steps: Any, out: Any) -> None:
-    """out[i] = χ at column x[i], row y[i], in units of tiles: a smooth function that is 1 where all tiles around are set.
+    """out[i] = χ at column x[i], row y[i], in units of tiles: smooth, and 1 where all tiles around are set.
 
     A tile's part is the product of S(t + ½) − S(t − ½) along each axis, t from its middle, so that all add up to 1.
     steps: S at equidistant points of [-1, 1], rising smoothly from 0 to 1.

@@ -86,8 +86,8 @@ def integrate(
 class _Doubt:
     """What all cells together may be wrong by.
 
-    Errors of cells that a jump crosses have either sign, and add up like noise. Those at a cusp all have the same, which
-    splitting shows: how much it changes, as a part of what was thought to be missed, is taken for the rest as well.
+    Errors of cells that a jump crosses have either sign, and add up like noise. Those at a cusp all have the same,
+    which splitting shows: how much it changes, as a part of what was thought to be missed, is taken for the rest too.
     """
 
     def __init__(self) -> None:

@@ -153,7 +153,8 @@ def find_peaks(source: Function, domain: Domain) -> Peaks:
         return NO_PEAKS
     found = features_in(source, domain)
     narrow = found.widths < NARROW * domain.size
-    return Peaks(*found.places[narrow].T, found.widths[narrow]) if narrow.any() else NO_PEAKS
+    x, y = found.places[narrow].T
+    return Peaks(x, y, found.widths[narrow])
 
 
 class _Rough:
@@ -246,8 +247,7 @@ class _Rough:
         outer = 0.5 * self.side - self.step
         steep = steepness((outer - self.half) / self.step)
         window_x, window_y = (
-            kaiser(t - middle, self.half, outer, steep)
-            for t, middle in zip((self.x, self.y), self.centre, strict=True)
+            kaiser(t - middle, self.half, outer, steep) for t, middle in zip((self.x, self.y), self.centre, strict=True)
         )
         smooth = self.values * (1 - taken) * window_y[:, None] * window_x
         transform = np.asarray(rfft2(smooth, workers=WORKERS))
@@ -306,8 +306,8 @@ class _Rough:
             return replace(seen, resolved=False)
         found = replace(seen, errors=errors, corner=self.corner, tile=side)
         edge = self.domain.sample_boundary(512).T
-        # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by G times as much, and
-        # G is about 1/3: the rest is for how little is known of what was missed
+        # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by G times as
+        # much, and G is about 1/3: the rest is for how little is known of what was missed
         floor = np.mean(found.error(*edge) ** 2) + (missed * self.half ** (2 if self.operator[2] else 0)) ** 2
         if self.operator[2]:  # so is Δw, whose share of u is that of Δu on a disk of this size
             floor += np.mean((self.domain.size**2 / 16 * _half(change).laplacian(*edge)) ** 2)
@@ -338,8 +338,8 @@ def _taper(radius: Array, factor: float) -> Array:
 def _half(lift: Lift) -> Lift:
     """The same lift with the lower half of its frequencies, above which there are none."""
     size, quarter = lift.size // 2, lift.size // 4
-    kept = np.concatenate([lift.spectrum[:quarter, : quarter + 1], lift.spectrum[-quarter:, : quarter + 1]]) / 4
-    return replace(lift, spectrum=kept, size=size, finer=2.0)
+    rows = np.concatenate([lift.spectrum[:quarter], lift.spectrum[-quarter:]])
+    return replace(lift, spectrum=np.asarray(rows[:, : quarter + 1] / 4, complex), size=size, finer=2.0)
 
 
 @cache

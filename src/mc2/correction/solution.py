@@ -79,7 +79,7 @@ class Solution:
     """The standard error on the grid, where it need not be computed."""
     inner: "Solution | None" = field(default=None, repr=False)
     """The same solution in units of ordinary size, in which it was found; see `mc2.problems.frame`."""
-    frame: Frame = field(default=Frame(), repr=False)  # noqa: RUF009 (it cannot be changed)
+    frame: Frame = field(default=Frame(), repr=False)
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The solution at points inside the domain; x and y broadcast.

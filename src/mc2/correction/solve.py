@@ -177,7 +177,9 @@ def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: fl
 def _unresolved(field: Field) -> str:
     found = field.resolution
     assert found is not None
-    return f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
+    return (
+        f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
+    )
 
 
 def _warn(text: str, stacklevel: int) -> None:

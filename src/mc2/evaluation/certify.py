@@ -112,14 +112,14 @@ class _Samples:
         if bad.size:
             at = f"({self.x[bad[0]]:.4g}, {self.y[bad[0]]:.4g})"
             raise InputError(
-                f"the field is not finite, or not known, at {bad.size:,} of {self.x.size:,} points of the domain, as at {at}"
+                f"the field is not finite, or not known, at {bad.size:,} of {self.x.size:,} points, as at {at}"
             )
 
     def claim(self, frame: Frame, drawn: bool) -> Claim:
         """In a frame. drawn: whether these are pixels, of which some are drawn."""
         largest = float(np.abs(self.values).max())
         if largest > WILD * frame.value:
-            raise InputError(f"the field reaches {largest:.2g}, over {WILD:g} times the problem's data: it cannot be meant")
+            raise InputError(f"the field reaches {largest:.2g}, over {WILD:g} times the data: it cannot be meant")
         x, y = frame.inward(self.x, self.y)
         if not drawn:  # where float32 can be
             x, y = x.astype(np.float32).astype(float), y.astype(np.float32).astype(float)
@@ -171,7 +171,7 @@ def _placed(field: Any, grid: Where) -> GridFunction:
     except ValueError:  # rows of different lengths
         raise InputError("a field must be real numbers [rows, columns], all rows of one length") from None
     if array.dtype.kind not in "iuf" or array.ndim != 2:
-        raise InputError(f"a field must be real numbers [rows, columns], not {array.dtype} of shape {list(array.shape)}")
+        raise InputError(f"a field must be real numbers [rows, columns], not {array.dtype} {list(array.shape)}")
     if grid is None or isinstance(grid, int):
         raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, (xmin, xmax, ymin, ymax))")
     return GridFunction(array.astype(float).filled(np.nan), read_bounds("grid", grid))

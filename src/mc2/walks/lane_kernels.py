@@ -125,7 +125,15 @@ def source_index(family: Any, sampling: Any) -> Any:
 
 @inlined
 def pick_lanes(
-    rules: Any, state: Any, numbers: Any, pixel: Any, walk: Any, step: Any, key: Any, registers: Any, weight: Any,
+    rules: Any,
+    state: Any,
+    numbers: Any,
+    pixel: Any,
+    walk: Any,
+    step: Any,
+    key: Any,
+    registers: Any,
+    weight: Any,
     picked: Any,
 ) -> None:
     """Keep one source sample of every walk: each with a chance in proportion to its weight (a weighted reservoir).
