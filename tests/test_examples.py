@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples import certificate, channel, corners, resonance, source_on_grid
+from examples import certificate, certify, channel, corners, resonance, source_on_grid
 
 import mc2
 from mc2.geometry import Grid
@@ -26,7 +26,7 @@ BARS = {
 
 
 def test_every_example_is_here():
-    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate"}
+    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate", "certify"}
     assert {file.stem for file in FOLDER.glob("*.py")} == known
 
 
@@ -83,6 +83,18 @@ def test_the_certificate_covers_the_error():
     found = solution.certify(walks=64, points=2048).overall
     assert found.rms.low < np.sqrt(np.mean(error**2)) < found.rms.high
     assert found.mean.low < error.mean() < found.mean.high
+
+
+def test_somebody_elses_field():
+    """Its error is held, also by finer grids; the closed form solves the problem, or finite differences would not."""
+    errors = []
+    for size in (32, 64, 128):
+        task, grid = certify.problem(), Grid(size)
+        field = certify.five_points(task, grid)
+        errors.append(np.sqrt(np.mean((field - certify.exact(*grid.points())) ** 2)))
+        found = mc2.certify(task, field, grid=grid).overall.rms
+        assert found.low < errors[-1] < found.high < 10 * errors[0]
+    assert errors[0] > errors[1] > errors[2]
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py")))

@@ -43,7 +43,7 @@ def test_validation_follows_the_package(path):
     importlib.import_module(f"validation.{path.stem}")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/zoo.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/zoo.md", "docs/solve.md"])
 def test_examples_run(name, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
     assert len(blocks) == 2

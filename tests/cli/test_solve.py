@@ -18,7 +18,7 @@ def test_summary_and_files(tmp_path, corrector):
     out, plot = tmp_path / "s.npz", tmp_path / "s.png"
     done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", corrector, "--out", out, "--plot", plot, "--grid", 64)
     assert done.returncode == 0, done.stderr
-    for word in (f"by {corrector}", "walks", "std. error", "error", "of the solution", "s.npz", "s.png"):
+    for word in (f"by {corrector}", "walks", "reason      ", "std. error", "error", "of the solution", "s.npz", "s.png"):
         assert word in done.stdout
     assert ("16 per pixel" in done.stdout) == (corrector != "rounds")
     assert ("functions" in done.stdout) == (corrector == "rounds")
@@ -33,7 +33,9 @@ def test_json_tells_the_truth():
     done = mc2("solve", EXAMPLE, "--walks", 8, "--grid", 64, "--json", "--device", "cpu")
     contents = json.loads(done.stdout)
     assert contents["walks"] == sum(step["points"] * step["walks"] for step in contents["history"])
-    assert [step["walks"] for step in contents["history"]] == [2, 2, 2, 2]
+    assert [step["kind"] for step in contents["history"]] == ["lift", "walks", "walks", "walks", "walks"]
+    assert [step["walks"] for step in contents["history"]] == [0, 2, 2, 2, 2]
+    assert contents["reason"] == "walks spent, judged by walks"
     assert contents["method"] == "rounds"
     assert 0 < contents["rms_error"] < contents["largest_error"] < 1e-3
     assert 0.2 < contents["rms_error"] / contents["standard_error"] < 5
@@ -46,16 +48,29 @@ def test_tolerances():
     contents = json.loads(mc2("solve", EXAMPLE, "--grid", 32, "--json", "--tolerance", "1e-5").stdout)
     assert contents["converged"]
     assert contents["rms_error"] < 3e-5
+    assert contents["reason"].startswith("tolerance met, judged by walks")
     assert len(contents["history"]) > 2
 
 
 def test_a_tolerance_that_is_not_met_is_one_warning(tmp_path):
     (tmp_path / "p.toml").write_text(JUMPS)
-    done = mc2("solve", tmp_path / "p.toml", "--tolerance", "1e-9", "--json")
+    done = mc2("solve", tmp_path / "p.toml", "--tolerance", "1e-9", "--max-seconds", 1, "--json")
     assert done.returncode == 0
-    assert done.stderr.startswith("warning: the standard error is ")
+    assert done.stderr.startswith("warning: no basis fits this problem: the tolerance 1e-09 would take about ")
     assert done.stderr.count("\n") == 1
-    assert not json.loads(done.stdout)["converged"]
+    contents = json.loads(done.stdout)
+    assert not contents["converged"]
+    assert contents["reason"].startswith("stopped at max_seconds = 1, judged by walks")
+
+
+def test_a_limit_of_walks(tmp_path):
+    (tmp_path / "p.toml").write_text(JUMPS)
+    done = mc2("solve", tmp_path / "p.toml", "--tolerance", "1e-9", "--max-walks", 60_000, "--json")
+    contents = json.loads(done.stdout)
+    assert not contents["converged"]
+    assert contents["reason"].startswith("stopped at max_walks = 60,000")
+    assert contents["walks"] <= 60_000
+    assert done.stderr.count("\n") == 1
 
 
 def test_certificates():
@@ -102,6 +117,8 @@ def test_no_exact_solution_no_error_line(tmp_path):
         (["--corrector", "magic"], "unknown corrector 'magic'"),
         (["--tolerance", "-1"], "tolerance = -1"),
         (["--certify", "1"], "walks = 1"),
+        (["--max-walks", "100"], "limits of a tolerance"),
+        (["--max-seconds", "-1", "--tolerance", "1"], "max_seconds = -1"),
         (["--plot", "a.jpeg"], "must end in .png"),
         (["--out", "a.txt"], "must end in .npz, .nc"),
         (["--out", "missing/a.npz"], "cannot write"),

@@ -54,3 +54,14 @@ def parse_families(text: str) -> tuple[str, ...]:
         if name not in FAMILIES:
             raise unknown("family", name, FAMILIES)
     return names
+
+
+def parse_bounds(text: str) -> tuple[float, float, float, float]:
+    """A box from a text such as `-1,1,-1,1`."""
+    from mc2.geometry import Grid
+
+    try:
+        xmin, xmax, ymin, ymax = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"bounds = {short(text)} must be four numbers xmin,xmax,ymin,ymax") from None
+    return Grid(1, (xmin, xmax, ymin, ymax)).bounds

@@ -8,6 +8,7 @@ import typer
 
 from mc2 import __version__
 from mc2.cli.bias import bias
+from mc2.cli.certify import certify
 from mc2.cli.evaluate import evaluate
 from mc2.cli.info import info
 from mc2.cli.leaderboard import leaderboard
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(solve)
+app.command()(certify)
 app.command()(show)
 app.command()(train)
 app.command()(evaluate)

@@ -19,6 +19,10 @@ def solve(
     file: Annotated[Path, typer.Argument(help="Problem file (TOML).", show_default=False)],
     walks: Annotated[int, typer.Option(help="Walks per fitted point; per pixel without rounds.")] = 8,
     tolerance: Annotated[float | None, typer.Option(help="Instead: go on until the standard error is below.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Give up on a tolerance after so long; 20 if no limit is given.")
+    ] = None,
+    max_walks: Annotated[int | None, typer.Option(help="Likewise, after so many walks in all.")] = None,
     corrector: Annotated[str, typer.Option(help="rounds, physics, mc2 or mc2-unet (networks), or none.")] = "rounds",
     start: Annotated[str, typer.Option(help="Of rounds: walks, or boundary to fit the boundary data first.")] = "walks",
     certify: Annotated[int, typer.Option(help="Walks per point of a certificate of the error; 0 for none.")] = 0,
@@ -41,9 +45,9 @@ def solve(
     """Solve the problem in a file, and say how well."""
     with interruptible(), progress("walking", "walks") as report:
         loaded, where, found = _solve(
-            file, out, plot, grid, walks=walks, tolerance=tolerance, corrector=corrector, start=start, seed=seed,
-            epsilon=epsilon, max_steps=max_steps, sampling=sampling, stratify=stratify, device=device, threads=threads,
-            progress=report,
+            file, out, plot, grid, walks=walks, tolerance=tolerance, max_seconds=max_seconds, max_walks=max_walks,
+            corrector=corrector, start=start, seed=seed, epsilon=epsilon, max_steps=max_steps, sampling=sampling,
+            stratify=stratify, device=device, threads=threads, progress=report,
         )  # fmt: skip
         certificate = found.certify(certify) if certify else None
     exact = None if loaded.problem.exact is None else loaded.problem.on_grid(loaded.problem.exact, where)
@@ -117,6 +121,8 @@ def _print_summary(contents: dict[str, Any], found: "Solution") -> None:
         _print_history(found)
     print(f"walks       {c['walks']:,} in all, {c['walks'] / c['pixels']:.2g} per pixel")
     print(f"time        {c['seconds']:.3f} s")
+    if c["reason"]:
+        print(f"reason      {c['reason']}")
     if c["standard_error"] is None:
         print("std. error  unknown" + (" from one walk" if found.method == "none" else ""))
     else:
