@@ -162,7 +162,8 @@ def test_files_of_arrays(tmp_path):
 def test_methods_by_name():
     """Finite differences converge, and the certificate sees it; non-local means do not come near."""
     coarse, fine, denoised = (
-        mc2.certify(PROBLEM, name, grid=size, walks=16).overall.rms for name, size in (("fd", 24), ("fd", 96), ("nlm", 48))
+        mc2.certify(PROBLEM, name, grid=size, walks=16).overall.rms
+        for name, size in (("fd", 24), ("fd", 96), ("nlm", 48))
     )
     assert 8 < coarse.estimate / fine.estimate < 32
     assert denoised.low > 100 * fine.high

@@ -111,3 +111,10 @@ def test_what_only_some_points_show():
 
 def test_repr_is_short_and_tells_all():
     assert repr(mc2.Yukawa(Disk(), "x", 1, lam=2)) == "Yukawa(Disk(1.0), lam=2.0, source='x', boundary='1')"
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_an_exact_solution_is_checked_in_its_own_units(size):
+    mc2.Laplace(Disk(size), exact=f"exp(3*x/{size})*cos(3*y/{size})")
+    with pytest.raises(InputError, match="exact does not solve this laplace problem"):
+        mc2.Laplace(Disk(size), exact=f"1e-8*(x/{size})**2")

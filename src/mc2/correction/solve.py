@@ -349,7 +349,8 @@ class _Solver:
             return f"no basis fits better: walks averaged at every pixel, {judged}"
         if rounds.history and rounds.history[-1].after <= ROUNDING * self.scale:
             return f"rounding reached, {judged}"
-        if self.wanted.tolerance is not None and rms(rounds.source_error(*rounds.points.T)) > self.wanted.tolerance:
+        known = rms(rounds.source_error(*rounds.points.T))
+        if self.wanted.tolerance is not None and known > 0.5 * self.wanted.tolerance:
             return f"the source is not resolved to the tolerance, {judged}"
         if not rounds.helped:
             return f"no basis fits better, {judged}"
