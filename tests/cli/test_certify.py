@@ -103,7 +103,7 @@ BAD = {
     "text.npz": "text.npz: not a field: no .npz file",
     "text.npy --bounds=0,1,0,1": "text.npy: not a field: no .npy file",
     "text.nc": "text.nc: not a field",
-    "cube.npy --bounds=0,1,0,1": "must be real numbers [rows, columns], not float64 of shape [2, 8, 8]",
+    "cube.npy --bounds=0,1,0,1": "must be real numbers [rows, columns], not float64 [2, 8, 8]",
     "objects.npy --bounds=0,1,0,1": "objects.npy: not a field",
     "whole.npy": "give --bounds xmin,xmax,ymin,ymax",
     "whole.npy --bounds=0,1,0": "bounds = '0,1,0' must be four numbers",

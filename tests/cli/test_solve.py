@@ -18,7 +18,16 @@ def test_summary_and_files(tmp_path, corrector):
     out, plot = tmp_path / "s.npz", tmp_path / "s.png"
     done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", corrector, "--out", out, "--plot", plot, "--grid", 64)
     assert done.returncode == 0, done.stderr
-    for word in (f"by {corrector}", "walks", "reason      ", "std. error", "error", "of the solution", "s.npz", "s.png"):
+    for word in (
+        f"by {corrector}",
+        "walks",
+        "reason      ",
+        "std. error",
+        "error",
+        "of the solution",
+        "s.npz",
+        "s.png",
+    ):
         assert word in done.stdout
     assert ("16 per pixel" in done.stdout) == (corrector != "rounds")
     assert ("functions" in done.stdout) == (corrector == "rounds")
