@@ -9,7 +9,7 @@ from mc2.geometry import Grid
 from tests.cli.test_commands import mc2
 
 PROBLEM = "title = 'Waves'\nfamily = 'laplace'\nexact = 'exp(2*x)*cos(2*y)'\ngrid = 32\n[domain]\nshape = 'disk'\n"
-HELMHOLTZ = "family = 'helmholtz'\nexact = 'sin(3*x)*cos(4*y)'\nk = 5.0\ngrid = 32\n[domain]\nshape = 'disk'\n"
+HELMHOLTZ = "family = 'helmholtz'\nexact = 'sin(3*x)*cos(4*y)'\nk = 6.0\ngrid = 32\n[domain]\nshape = 'disk'\n"
 GRID = Grid(32)
 
 

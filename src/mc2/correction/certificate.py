@@ -109,9 +109,9 @@ class Certificate:
         lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
         if self.kind == "bound":
             lines = ["error, root mean square with a bound from boundary least squares (walks cannot judge here)"]
+        width = max(len(name) for name, _ in rows)
         for name, region in rows:
-            rms = region.rms
-            lines.append(f"{name:34} {_interval_text(rms)}, {region.points:,} points")
+            lines.append(f"{name:{width}} {_interval_text(region.rms)}, {region.points:,} points")
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def outward(self, frame: Frame) -> "Certificate":

@@ -80,8 +80,15 @@ def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accur
     """The field to start from: the lift of the problem's source. tail, accuracy: see `find_lift`."""
     if problem.source is None:
         return Field()
-    lift, resolution = find_lift(problem.source, problem.domain, problem.operator(), grid, tail, accuracy)
+    lift, resolution = find_lift(
+        problem.source, problem.domain, problem.operator(), grid, tail, accuracy, lambda: _largest(problem)
+    )
     return Field(lift, (), resolution)
+
+
+def _largest(problem: Problem) -> float:
+    """The largest boundary value, about."""
+    return float(np.abs(problem.boundary(*problem.domain.sample_boundary(256).T)).max())
 
 
 def worth(problem: Problem, field: Field, exits: Exits) -> Array:

@@ -70,8 +70,8 @@ def solve(
     start: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what that leaves over: on
     smooth problems the most accurate.
     grid: where; a number of pixels along a side, 256 if not given, covers the domain.
-    max_seconds, max_walks: at which a tolerance is given up on; 20 seconds if neither is given. What it would take is
-    said before they are spent.
+    max_seconds, max_walks: at which a tolerance is given up on, after one round at least; 20 seconds if neither is
+    given. What it would take is said before they are spent.
     progress: called with (walks done, walks in all).
     options: those of `mc2.estimate`, such as seed, epsilon and threads.
 
@@ -224,7 +224,7 @@ class _Solver:
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
         rounds.judge_edge()
-        if tolerance is not None and rounds.helped:
+        if tolerance is not None and rounds.helped and not self._spent():
             rounds.judge(JUDGES)
         if not rounds.field.exact:
             rounds.judge_source(SOURCE_WALKS)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mc2.baselines.method import Case
 from mc2.baselines.registry import make_method
+from mc2.compute.blas import one_thread
 from mc2.correction import Solution
 from mc2.correction.boundary import fit_boundary
 from mc2.correction.certificate import (
@@ -92,8 +93,9 @@ def certify(
                 walks=walks, points=points if isinstance(points, int) else 0, confidence=confidence, seed=seed,
             )  # fmt: skip
         else:
-            fit = fit_boundary(inner)
-            bars = answer_from_boundary(inner, fit).standard_error(claim.x, claim.y)
+            with one_thread():
+                fit = fit_boundary(inner)
+                bars = answer_from_boundary(inner, fit).standard_error(claim.x, claim.y)
             error = float(np.sqrt(np.mean(bars**2)))
             found = bound_claim(claim, fit.field(claim.x, claim.y), error, confidence)
     return found.outward(frame)
