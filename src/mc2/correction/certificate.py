@@ -349,7 +349,7 @@ class _Maker:
         most = max(most + reach, abs(middle))
         sure = max(low, -high, 0.0)  # |mean| is at least so much, and the root mean square is never less
         rms = Interval(max(centre, abs(middle)), max(least - reach, sure, 0.0), most)
-        return Region(bounds, int(chosen.sum()), Interval(middle, low, high), rms)
+        return Region(bounds, int(chosen.sum()), Interval(middle, float(low), float(high)), rms)
 
     def _average(
         self, values: Array, variance: Array, chosen: NDArray[np.bool_], share: float
