@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.correction.edge import rarest
-from mc2.correction.field import Field, lifted
+from mc2.correction.field import Field
 from mc2.correction.physics import correct_by_physics
 from mc2.correction.projection import Profile, Projection
 from mc2.correction.solution import Solution
 from mc2.errors import InputError, unknown
-from mc2.geometry import Domain
+from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk
@@ -73,10 +73,10 @@ class Fitted:
         return self.field(x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        error = self.fit.standard_error(x, y)
-        if self.doubt is None:
-            return error
-        return np.sqrt(error**2 + self.doubt(np.abs(self.domain.distance(x, y))))
+        square = self.fit.standard_error(x, y) ** 2 + self.field.error(x, y) ** 2
+        if self.doubt is not None:
+            square += self.doubt(np.abs(self.domain.distance(x, y)))
+        return np.sqrt(square)
 
 
 @final
@@ -86,7 +86,7 @@ class NoCorrector(Corrector):
     name = "none"
 
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        return _solution(self, estimate, problem, estimate.mean, Walked(problem, estimate), lifted(problem), 0.0)
+        return _solution(self, estimate, problem, estimate.mean, Walked(problem, estimate), Field(), 0.0)
 
 
 @final
@@ -98,11 +98,10 @@ class PhysicsCorrector(Corrector):
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
         if estimate.walks < 2:
             raise InputError("the corrector 'physics' needs two or more walks per pixel, to know their variance")
-        if estimate.grid is None:
-            raise InputError("only an estimate on a grid can be corrected")
+        grid = _grid_of(estimate)
         start = time.perf_counter()
         made = correct_by_physics(
-            estimate.mean, estimate.variance, estimate.mask, estimate.grid, problem.domain, problem.operator(),
+            estimate.mean, estimate.variance, estimate.mask, grid, problem.domain, problem.operator(),
             problem.source,
         )  # fmt: skip
         seconds = time.perf_counter() - start
@@ -138,9 +137,7 @@ class NetworkCorrector(Corrector):
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
         from mc2.correction.learned import correct_by_network, lift_of, load_network, source_of
 
-        if estimate.grid is None:
-            raise InputError("only an estimate on a grid can be corrected")
-        learned, grid = load_network(self.name), estimate.grid
+        learned, grid = load_network(self.name), _grid_of(estimate)
         start = time.perf_counter()
         operator = problem.operator()
         source = source_of(problem.source, operator, grid, estimate.mask)
@@ -157,10 +154,20 @@ class NetworkCorrector(Corrector):
             operator,
         ).astype(float)
         seconds = time.perf_counter() - start
-        return _solution(self, estimate, problem, values, OnGrid(), lifted(problem), seconds)
+        return _solution(self, estimate, problem, values, OnGrid(), Field(), seconds)
 
 
 CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (NoCorrector(), PhysicsCorrector())}
+
+
+def _grid_of(estimate: Estimate) -> Grid:
+    """The grid of an estimate that can be corrected."""
+    if estimate.grid is None:
+        raise InputError("only an estimate on a grid can be corrected")
+    bad = int((~np.isfinite(estimate.mean[estimate.mask])).sum())
+    if bad:
+        raise InputError(f"the estimate is no number at {bad:,} pixels, where walks met data that are not finite")
+    return estimate.grid
 
 
 def find_corrector(name: str) -> Corrector:

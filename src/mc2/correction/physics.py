@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.correction.basis import make_basis
 from mc2.correction.field import Field
-from mc2.correction.lift import make_lift
 from mc2.correction.misfit import lack_of_fit
 from mc2.correction.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
+from mc2.correction.rough_lift import find_lift
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
 
@@ -51,7 +51,10 @@ def correct_by_physics(
 
     mean, variance: of the walks and of that mean, finite inside the mask. operator: L as coefficients of u, Δu, Δ²u.
     """
-    field = Field() if source is None else Field(make_lift(source, domain.bounds, operator, grid))
+    field = Field()
+    if source is not None:
+        lift, resolution = find_lift(source, domain, operator, grid)
+        field = Field(lift, (), resolution)
     x, y = (c[mask] for c in grid.points())
     smoothing = Smoothing(mask, domain.distance(*grid.points()))
     spread = smoothing(variance[mask])

@@ -327,9 +327,15 @@ class _Solver:
             problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
             history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
             seconds=time.perf_counter() - self.begin, answer=_ByRounds(rounds, self.averaging), fitted=rounds.field,
-            options=self.options, converged=met and rounds.resolved,
+            options=self.options, converged=met and rounds.resolved and self._met_by_fresh_walks,
             reason=self._reason(met),
         )  # fmt: skip
+
+    @property
+    def _met_by_fresh_walks(self) -> bool:
+        """Whether a fit was ever met by walks that it had not seen: not if there was a single round."""
+        steps = [step.kind for step in self.rounds.history if step.kind != "source"]
+        return steps != ["walks"]
 
     def _reason(self, met: bool) -> str:
         """Why it stopped, and against what it was judged."""

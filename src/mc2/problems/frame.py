@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from mc2.geometry import Domain, Grid
 from mc2.problems.expression import Expression, X, Y, constant, multiply
 from mc2.problems.function import Array, Function
+from mc2.problems.intervals import enclose
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -167,11 +168,21 @@ def _value(problem: Problem, length: float) -> float:
             continue
         sizes = np.abs(function(*places[name]))
         largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+        if largest < 1 / VALUES:  # samples may have missed what there is
+            largest = max(largest, _bound(function, problem.domain))
         if largest > 0:
             exponents.append(math.log2(largest) + power * math.log2(length))
     if not exponents or abs(max(exponents)) <= math.log2(VALUES):
         return 1.0
     return 2.0 ** max(-1020, min(1020, round(max(exponents))))
+
+
+def _bound(function: Function, domain: Domain) -> float:
+    """An upper bound of |function| around a domain; 0 where there is none."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    found = enclose(function, xmin, xmax, ymin, ymax)
+    bound = 0.0 if found is None else float(np.max(np.abs(found)))
+    return bound if math.isfinite(bound) else 0.0
 
 
 def _substitute(expression: Expression, x: Expression, y: Expression) -> Expression:
