@@ -55,6 +55,7 @@ class Lift:
     operator: L as coefficients of u, Δu, Δ²u.
     tail: what is left at the highest frequencies, relative to the largest entry: see `TAIL`.
     finer: points of the finer lattice, on which values are known, along one cell's side.
+    source: Fourier coefficients of Lw but for its mean, if they are at hand.
     """
 
     spectrum: NDArray[np.complex128]
@@ -65,6 +66,7 @@ class Lift:
     operator: Operator
     tail: float = 0.0
     finer: float = 1.5
+    source: NDArray[np.complex128] | None = None
 
     @property
     def step(self) -> float:
@@ -94,19 +96,29 @@ class Lift:
         x, y, shape = as_points(x, y)
         return self._applied(x, y).reshape(shape)
 
+    def applied_between(self, shift: tuple[float, float]) -> Array:
+        """Lw at the lattice's points [n, n], each moved by a part of a cell along x and along y."""
+        from scipy.fft import irfft2
+
+        n = self.size
+        along_x, along_y = (np.exp(2j * np.pi * part * np.fft.fftfreq(n)) for part in shift)
+        spectrum = self._applied.spectrum if self.source is None else self.source
+        values = irfft2(spectrum * (along_x[: n // 2 + 1] * along_y[:, None]), (n, n), workers=WORKERS)
+        return np.asarray(values if self.source is None else values + self.mean)
+
     @cached_property
     def _applied(self) -> "Lift":
         """Lw as a series of its own: it has the operator 1, so that its mean is part of the series."""
         square = square_frequencies(self.size, self.side)
         spectrum = symbol_of(square, self.operator) * self.spectrum
         spectrum[0, 0] = self.size**2 * self.mean if self.operator[0] == 0 else spectrum[0, 0]
-        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0))
+        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0), source=None)
 
     @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
-        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0))
+        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0), source=None)
 
     @cached_property
     def _fine(self) -> Array:
@@ -173,8 +185,10 @@ def lifts(
         size, side = _clear(start, step, operator)
         corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
         transform = _transform(source, corner, size, step, centre, half)
-        tail = _tail(transform / (1 + square_frequencies(size, side)))
-        yield replace(solve_on_lattice(transform, size, side, corner, operator), tail=tail)
+        square = square_frequencies(size, side)
+        tail = _tail(transform / (1 + square))
+        made = solve_on_lattice(transform, size, side, corner, operator, square)
+        yield replace(made, tail=tail, source=transform)
         step /= 3  # a grid's pixels are then points of the lattice itself
 
 
@@ -282,10 +296,16 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
 
 
 def solve_on_lattice(
-    transform: NDArray[np.complex128], size: int, side: float, corner: tuple[float, float], operator: Operator
+    transform: NDArray[np.complex128],
+    size: int,
+    side: float,
+    corner: tuple[float, float],
+    operator: Operator,
+    square: Array | None = None,
 ) -> Lift:
-    """The lift whose source has this Fourier transform, which is written to."""
-    symbol = symbol_of(square_frequencies(size, side), operator)
+    """The lift whose source has this Fourier transform, which is written to. square: `square_frequencies`, if known."""
+    square = square_frequencies(size, side) if square is None else square
+    symbol = symbol_of(square, operator)
     mean = 0.0
     if operator[0] == 0:
         mean = float(transform[0, 0].real) / size**2

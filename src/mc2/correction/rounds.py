@@ -162,6 +162,11 @@ class Rounds:
         _, left = self._scored(walks)
         self._note("judge", walks, left, left, 0, start)
 
+    def judge_common(self) -> None:
+        """Add to error bars what large parts of the domain have in common, after the last step."""
+        mean, variance, bars = self._last
+        self.common = self._common(mean, variance, float(np.median(bars)))
+
     def judge_edge(self) -> None:
         """Add to error bars what is left over on the boundary where no walk has met it: at narrow places."""
         self.hidden = self.edge.left(self.field).hidden(self.largest)[1] if self.edge.narrow else 0.0
@@ -177,7 +182,7 @@ class Rounds:
         assert exits.samples is not None
         self.truncated += exits.truncated
         scores = source_residual(self.problem, self.field, exits.samples)
-        seen, noise, _ = _excess(scores)
+        seen, noise = _excess(*mean_and_variance(scores))
         claimed = rms(self.field.error(*self._judged)) if resolution.resolved else 0.0
         agree = resolution.resolved and seen <= CONTRADICTED * claimed**2 + 3 * noise
         self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise
@@ -251,8 +256,11 @@ class Rounds:
         self.doubt, self.common = None, 0.0
         bars = self.standard_error(*self._judged)
         claimed = rms(bars)
-        self.doubt = self._doubt(left, claimed)
-        self.common = self._common(left, float(np.median(bars)))
+        mean, variance = mean_and_variance(left)
+        self.doubt = self._doubt(mean, variance, claimed)
+        self._last = mean, variance, bars
+        if kind != "walks":  # what is fitted next may mend it
+            self.judge_common()
         error = claimed if self.doubt is None and not self.common else rms(self.standard_error(*self._judged))
         seconds = time.perf_counter() - start
         self.history.append(
@@ -264,7 +272,7 @@ class Rounds:
         """Some of the points [2, n]."""
         return self.points[:: max(1, len(self.points) // JUDGED)].T
 
-    def _doubt(self, left: Array, claimed: float) -> Profile | None:
+    def _doubt(self, mean: Array, variance: Array, claimed: float) -> Profile | None:
         """Compare the fit's error bars with the error that the walks see in it: what to add to their square.
 
         The error is larger when the basis cannot fit what is left; after a step of little help, nothing is claimed. It
@@ -272,7 +280,7 @@ class Rounds:
         all points have in common does not fall towards the boundary. (That the walks may be those that were fitted does
         not matter: with the fit as control variate they have little of their noise left.)
         """
-        seen, noise, variance = _excess(left)
+        seen, noise = _excess(mean, variance)
         if self.fit is not None and not self.slow and seen <= CONTRADICTED * claimed**2 + 2 * noise:
             return None
         share = max(seen - claimed**2, noise) / max(float(variance.mean()), 1e-300)
@@ -284,12 +292,12 @@ class Rounds:
         column, row = (np.searchsorted(np.quantile(c, (0.25, 0.5, 0.75)), c) for c in self.points.T)
         return 4 * row + column
 
-    def _common(self, left: Array, usual: float) -> float:
+    def _common(self, mean: Array, variance: Array, usual: float) -> float:
         """The square of an error that large parts of the domain have in common, if walks see one that is not claimed.
 
         usual: the error bar of most points. Averages over many points have little noise.
         """
-        (mean, variance), block = mean_and_variance(left), self._blocks
+        block = self._blocks
         count = np.maximum(np.bincount(block, minlength=16), 1)
         means, noise = np.bincount(block, mean, 16) / count, np.bincount(block, variance, 16) / count**2
         excess = means**2 - noise
@@ -297,11 +305,10 @@ class Rounds:
         return seen if seen > CONTRADICTED * usual**2 + 2 * unsure else 0.0
 
 
-def _excess(scores: Array) -> tuple[float, float, Array]:
-    """The mean square of what walks say over points, less their noise; its standard error; variances of the means."""
-    mean, variance = mean_and_variance(scores)
+def _excess(mean: Array, variance: Array) -> tuple[float, float]:
+    """The mean square of what walks say over points, less their noise; and its standard error."""
     excess = mean**2 - variance
-    return float(excess.mean()), float(excess.std()) / np.sqrt(excess.size), variance
+    return float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
 
 
 def cover(domain: Domain, count: int) -> Grid:

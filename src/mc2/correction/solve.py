@@ -82,8 +82,9 @@ def solve(
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
     wanted = _Wanted(walks, tolerance, start, max_seconds, max_walks)
     grid, chosen = as_grid(grid, problem.domain), make_options({"max_steps": MAX_STEPS} | options)
-    problem.mask(grid)
     frame = Frame.of(problem)
+    if not frame.trivial:
+        problem.mask(grid)  # refused in the user's units
     with threads_limited(chosen.threads):
         inner, where = frame.problem(problem), frame.grid(grid)
         if corrector != "rounds":
@@ -224,6 +225,7 @@ class _Solver:
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
         rounds.judge_edge()
+        rounds.judge_common()
         if tolerance is not None and rounds.helped and not self._spent():
             rounds.judge(JUDGES)
         if not rounds.field.exact:
@@ -314,7 +316,9 @@ class _Solver:
                 f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
                 stacklevel=5,
             )
-        error = rounds.error if self.averaging is not None else rounds.total_error
+        error = 0.0
+        if tolerance is not None:
+            error = rounds.error if self.averaging is not None else rounds.total_error
         met = tolerance is None or error <= tolerance
         if not met and not self.told:
             _warn(

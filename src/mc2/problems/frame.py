@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mc2.geometry import Domain, Grid
+from mc2.problems.atoms import Atoms
 from mc2.problems.expression import Expression, X, Y, constant, multiply
 from mc2.problems.function import Array, Function
 from mc2.problems.intervals import enclose
@@ -160,6 +161,8 @@ def _samples(domain: Domain) -> dict[str, Array]:
 
 def _value(problem: Problem, length: float) -> float:
     """The power of two that is nearest to the largest of |g|, |f| length² and |h| length²; 1 if that is ordinary."""
+    if all(isinstance(getattr(problem, name), Atoms) for name in problem.data):
+        return 1.0  # as PDEZoo's are
     places = _samples(problem.domain)
     exponents = []  # logarithms: a product could overflow
     for name, power in _powers(problem).items():

@@ -250,7 +250,7 @@ class Place:
             array = _check_points(points)
             x, y = array[:, 0], array[:, 1]
             mask, edge = _inside(problem.domain, array)
-            edge_values = problem.boundary(x[edge], y[edge])
+            edge_values = problem.boundary(x[edge], y[edge]) if edge.any() else np.zeros(0)
         frame = frame or Frame()
         keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)
         x, y = frame.inward(x[mask], y[mask])
