@@ -55,7 +55,6 @@ class Lift:
     operator: L as coefficients of u, Δu, Δ²u.
     tail: what is left at the highest frequencies, relative to the largest entry: see `TAIL`.
     finer: points of the finer lattice, on which values are known, along one cell's side.
-    source: Fourier coefficients of Lw but for its mean, if they are at hand.
     """
 
     spectrum: NDArray[np.complex128]
@@ -66,7 +65,6 @@ class Lift:
     operator: Operator
     tail: float = 0.0
     finer: float = 1.5
-    source: NDArray[np.complex128] | None = None
 
     @property
     def step(self) -> float:
@@ -96,29 +94,19 @@ class Lift:
         x, y, shape = as_points(x, y)
         return self._applied(x, y).reshape(shape)
 
-    def applied_between(self, shift: tuple[float, float]) -> Array:
-        """Lw at the lattice's points [n, n], each moved by a part of a cell along x and along y."""
-        from scipy.fft import irfft2
-
-        n = self.size
-        along_x, along_y = (np.exp(2j * np.pi * part * np.fft.fftfreq(n)) for part in shift)
-        spectrum = self._applied.spectrum if self.source is None else self.source
-        values = irfft2(spectrum * (along_x[: n // 2 + 1] * along_y[:, None]), (n, n), workers=WORKERS)
-        return np.asarray(values if self.source is None else values + self.mean)
-
     @cached_property
     def _applied(self) -> "Lift":
         """Lw as a series of its own: it has the operator 1, so that its mean is part of the series."""
         square = square_frequencies(self.size, self.side)
         spectrum = symbol_of(square, self.operator) * self.spectrum
         spectrum[0, 0] = self.size**2 * self.mean if self.operator[0] == 0 else spectrum[0, 0]
-        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0), source=None)
+        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0))
 
     @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
-        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0), source=None)
+        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0))
 
     @cached_property
     def _fine(self) -> Array:
@@ -188,7 +176,7 @@ def lifts(
         square = square_frequencies(size, side)
         tail = _tail(transform / (1 + square))
         made = solve_on_lattice(transform, size, side, corner, operator, square)
-        yield replace(made, tail=tail, source=transform)
+        yield replace(made, tail=tail)
         step /= 3  # a grid's pixels are then points of the lattice itself
 
 

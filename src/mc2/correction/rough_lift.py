@@ -39,10 +39,8 @@ from mc2.problems.atoms import Atoms
 from mc2.walks.tasks import in_halves
 
 Array = NDArray[np.float64]
-PROBES = 1024
+PROBES = 2048
 """Random points in the domain at which Lw is compared with f."""
-BETWEEN = 0.381966, 0.618034
-"""Where in its cell each of them lies: golden ratios, which no oscillation that fools the lattice repeats with."""
 RESOLVED = 1e-6
 """Part of f, root mean square, that Lw may differ by at any of them for a lattice to do."""
 LATTICE = 1024
@@ -148,30 +146,13 @@ def find_lift(
 
 def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS) -> Resolution:
     """Compare Lw with f at random points of the domain, and at peaks, which these would miss."""
-    x, y, applied = _probes(lift, domain)
+    x, y = domain.sample_interior(PROBES, seed=1).T
     given = source(x, y)
-    left = given - applied
+    left = given - lift.applied(x, y)
     rms, scale = (float(np.sqrt(np.mean(part**2))) for part in (left, given))
     hidden = source(peaks.x, peaks.y) - lift.applied(peaks.x, peaks.y)
     worst = max(float(np.abs(left).max()), float(np.abs(hidden).max(initial=0.0)))
     return Resolution(rms, worst, scale, np.full((1, 1), rms * _reach(domain, lift.operator)))
-
-
-def _probes(lift: Lift, domain: Domain) -> tuple[Array, Array, Array]:
-    """Points of a domain between lattice points, and Lw there."""
-    xmin, xmax, ymin, ymax = domain.bounds
-    step, random = lift.side / lift.size, np.random.default_rng(1)
-    box = np.array([[xmin, xmax], [ymin, ymax]]) - np.array(lift.corner)[:, None]
-    columns, rows = (
-        random.integers(max(int(low / step), 0), max(min(int(high / step), lift.size - 1), int(low / step)) + 1, PROBES)
-        for low, high in box
-    )
-    x, y = lift.corner[0] + (columns + BETWEEN[0]) * step, lift.corner[1] + (rows + BETWEEN[1]) * step
-    inside = domain.contains(x, y)
-    if inside.sum() >= PROBES // 8:
-        return x[inside], y[inside], lift.applied_between(BETWEEN)[rows[inside], columns[inside]]
-    x, y = domain.sample_interior(PROBES, seed=1).T  # a thin domain
-    return x, y, lift.applied(x, y)
 
 
 def _reach(domain: Domain, operator: Operator) -> float:
@@ -376,7 +357,7 @@ def _half(lift: Lift) -> Lift:
     """The same lift with the lower half of its frequencies, above which there are none."""
     size, quarter = lift.size // 2, lift.size // 4
     rows = np.concatenate([lift.spectrum[:quarter], lift.spectrum[-quarter:]])
-    return replace(lift, spectrum=np.asarray(rows[:, : quarter + 1] / 4, complex), size=size, finer=2.0, source=None)
+    return replace(lift, spectrum=np.asarray(rows[:, : quarter + 1] / 4, complex), size=size, finer=2.0)
 
 
 @cache
