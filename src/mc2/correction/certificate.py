@@ -38,6 +38,10 @@ ROUNDING = 1e-15
 """Part of the largest value that no upper end is below."""
 FEWEST = 8
 """Points from which an interval is made."""
+CONTROL = 0.2
+"""Part of a claim's error that a control variate found for it may have: the interval is then narrow enough."""
+COMPARED = 512
+"""Points at which the two are compared to tell, about."""
 UNSAMPLED = 1e-10
 """Part of the largest value below which an error for the source is not worth sampling it."""
 NOT_ENCLOSED = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
@@ -170,8 +174,11 @@ def certify_claim(
     scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
     sampled = not field.exact or float(lift_error.max()) > UNSAMPLED * scale
     scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=sampled)
+    quantile, floor = _quantile(confidence), ROUNDING * scale
+    if not sampled:
+        floor += quantile * float(np.sqrt(np.mean(lift_error**2)))
     make = _Maker(
-        known, drawn, scores, _quantile(confidence), ROUNDING * scale, left.hidden(scores.largest),
+        known, drawn, scores, quantile, floor, left.hidden(scores.largest),
         np.zeros_like(lift_error) if field.exact else lift_error,
     )  # fmt: skip
     bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
@@ -228,23 +235,25 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:
         count = points if isinstance(points, int) else 0
-        field = inner.fitted if inner.method == "rounds" else control_for(inner.problem, inner.options)
+        field = inner.fitted if inner.method == "rounds" else control_for(inner.problem, inner.options, claim)
         found = certify_claim(
             inner.problem, field, claim, inner.options, walks=walks, points=count, confidence=confidence, seed=seed
         )
     return found.outward(solution.frame)
 
 
-def control_for(problem: Problem, options: Options) -> Field:
-    """The control variate that `solve` would find, from walks of its own."""
-    from mc2.correction.solve import solve
+def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
+    """The control variate that `solve` would find, from walks of its own; no better than a claim's error asks for."""
+    from mc2.correction.solve import find_control
 
     quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=max(options.max_steps, 1024))
-    return solve(problem, CONTROL_WALKS, grid=Grid.covering(problem.domain, 16), **vars(quiet)).fitted
+    some = slice(None, None, max(1, claim.x.size // COMPARED))
+    x, y, value = claim.x[some], claim.y[some], claim.value[some]
 
+    def enough(field: Field) -> float:
+        return CONTROL * float(np.sqrt(np.mean((field(x, y) - value) ** 2)))
 
-CONTROL_WALKS = 8
-"""Walks from each of the points that a control variate is fitted to."""
+    return find_control(problem, quiet, enough)
 
 
 def check_arguments(walks: int, points: object, confidence: float, seed: int) -> None:

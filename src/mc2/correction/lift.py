@@ -212,7 +212,7 @@ def _transform(
     seen = np.ix_(np.flatnonzero(window_y), np.flatnonzero(window_x))
     values = np.zeros((size, size))
     # beyond the domain a source may have no value, such as a logarithm at its centre
-    found = np.concatenate(in_halves(lambda rows: source(*np.meshgrid(x[seen[1][0]], rows)), y[seen[0][:, 0]]))
+    found = np.concatenate(in_halves(lambda rows: source(x[seen[1]], rows[:, None]), y[seen[0][:, 0]]))
     values[seen] = np.where(np.isfinite(found), found, 0.0) * window_y[seen[0]] * window_x[seen[1]]
     return np.asarray(rfft2(values, workers=WORKERS))
 

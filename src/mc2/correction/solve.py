@@ -2,7 +2,9 @@
 
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,8 @@ JUDGES = 8
 """Walks from every point, seen by no fit, that judge whether a tolerance is met."""
 SOURCE_WALKS = 8
 """Walks from every point that judge what a lift has left of the source."""
+CONTROL_WALKS = 16
+"""Walks from each of the points that a control variate is fitted to."""
 STARTS = ("walks", "boundary")
 _prepared: set[str] = set()
 
@@ -102,10 +106,10 @@ class _Wanted:
     """What a user asks for, besides the problem: see `solve`."""
 
     walks: int
-    tolerance: float | None
-    start: str
-    max_seconds: float | None
-    max_walks: int | None
+    tolerance: float | None = None
+    start: str = "walks"
+    max_seconds: float | None = None
+    max_walks: int | None = None
 
     def __post_init__(self) -> None:
         whole("walks", self.walks, 1)
@@ -145,7 +149,19 @@ def _solve_by_rounds(
         if wanted.tolerance is None and wanted.walks < PER_ROUND:
             raise InputError(f"walks = {wanted.walks}: rounds need {PER_ROUND} or more, to know their own error")
         _prepare(problem, options)
-        return _Solver(problem, grid, options, wanted, progress).run()
+        return _Solver(problem, options, wanted, grid, progress).run()
+
+
+def find_control(problem: Problem, options: Options, enough: Callable[[Field], float]) -> Field:
+    """A field that `solve` would find from few walks, for use as a control variate.
+
+    enough: tells the standard error below which a field need not be fitted any better.
+    """
+    with one_thread():
+        _prepare(problem, options)
+        solver = _Solver(problem, options, _Wanted(CONTROL_WALKS), enough=enough)
+        solver.refine()
+    return solver.rounds.field
 
 
 def _prepare(problem: Problem, options: Options) -> None:
@@ -191,21 +207,45 @@ class _Solver:
     """The state of a solve by rounds."""
 
     def __init__(
-        self, problem: Problem, grid: Grid, options: Options, wanted: _Wanted, progress: Progress | None
+        self,
+        problem: Problem,
+        options: Options,
+        wanted: _Wanted,
+        grid: Grid | None = None,
+        progress: Progress | None = None,
+        enough: Callable[[Field], float] = lambda field: 0.0,
     ) -> None:
+        """enough: see `find_control`."""
         self.begin = time.perf_counter()
-        self.problem, self.grid, self.options, self.wanted = problem, grid, options, wanted
-        self.mask = problem.mask(grid)
+        self.problem, self.options, self.wanted, self.enough = problem, options, wanted, enough
+        self.grid = grid or Grid.covering(problem.domain, 16)
         self.progress = progress
         self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
         self.limit, self.told = "", False
 
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        return self.problem.mask(self.grid)
+
     def run(self) -> Solution:
-        """Rounds while they help, then boundary least squares if it does, then averages at the pixels."""
-        rounds, tolerance = self.rounds, self.wanted.tolerance
-        budget = MOST_WALKS if tolerance else self.wanted.walks
+        """Rounds while they help, with boundary least squares if it does, then averages at the pixels."""
+        rounds, left = self.rounds, self.refine()
+        rounds.judge_edge()
+        rounds.judge_common()
+        if self.wanted.tolerance is not None and rounds.helped and not self._spent():
+            rounds.judge(JUDGES)
+        if not rounds.field.exact:
+            rounds.judge_source(SOURCE_WALKS)
+        if not rounds.helped:
+            self._average(left)
+        return self._finish()
+
+    def refine(self) -> int:
+        """Rounds and boundary least squares, while they help; returns the walks per point that are left."""
+        rounds = self.rounds
+        budget = MOST_WALKS if self.wanted.tolerance else self.wanted.walks
         left, untried = budget, True
         if self.wanted.start == "boundary" or rounds.edge.narrow:
             rounds.fit_boundary(PER_ROUND)
@@ -224,20 +264,12 @@ class _Solver:
                 self.progress(budget - left, budget)
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
-        rounds.judge_edge()
-        rounds.judge_common()
-        if tolerance is not None and rounds.helped and not self._spent():
-            rounds.judge(JUDGES)
-        if not rounds.field.exact:
-            rounds.judge_source(SOURCE_WALKS)
-        if not rounds.helped:
-            self._average(left)
-        return self._finish()
+        return left
 
     @property
     def _worth_fitting(self) -> float:
         """The error below which no better fit is wanted: the tolerance, less what the source takes of it."""
-        tolerance = self.wanted.tolerance or 0.0
+        tolerance = max(self.wanted.tolerance or 0.0, self.enough(self.rounds.field))
         if self.rounds.field.exact:
             return tolerance
         return max(0.7 * tolerance, 0.1 * rms(self.rounds.source_error(*self.rounds.points.T)))

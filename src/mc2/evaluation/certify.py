@@ -89,7 +89,7 @@ def certify(
         inner, claim = frame.problem(problem), samples.claim(frame, drawn=isinstance(points, int))
         if can_walk(inner):
             found = certify_claim(
-                inner, control_for(inner, chosen), claim, chosen,
+                inner, control_for(inner, chosen, claim), claim, chosen,
                 walks=walks, points=points if isinstance(points, int) else 0, confidence=confidence, seed=seed,
             )  # fmt: skip
         else:
