@@ -2,9 +2,9 @@
 
     python -m validation.certify [--methods fd nlm …] [--count 20] [--json]
 
-Every field is certified with the problem's data alone: its exact solution is taken away first. Of each method: the share
-of 95 % intervals that hold the true error, root mean square and mean; the upper end over the true error; seconds a
-field. Twenty fields of each of five methods take about a minute on two cores.
+Every field is certified with the problem's data alone: its exact solution is taken away first. Of each method: how many
+95 % intervals hold the true error, root mean square and mean; the upper end over the true error; seconds a field.
+Twenty fields of each of five methods take about a minute on two cores.
 """
 
 import argparse

@@ -20,7 +20,6 @@ from mc2.correction.averaging import Scores, score_walks
 from mc2.correction.edge import Edge, LeftOver
 from mc2.correction.field import Field
 from mc2.errors import InputError, short
-from mc2.geometry import Grid
 from mc2.geometry.checks import whole
 from mc2.problems import Frame, Problem
 from mc2.walks.engine import Options

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mc2.correction.edge import rarest
 from mc2.correction.field import Field
+from mc2.correction.misfit import hidden_oscillation
 from mc2.correction.physics import correct_by_physics
-from mc2.correction.projection import Profile, Projection
+from mc2.correction.projection import Bins, Profile, Projection
 from mc2.correction.solution import Solution
 from mc2.errors import InputError, unknown
 from mc2.geometry import Domain, Grid
@@ -62,20 +63,26 @@ class Walked:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The answer of a fit. doubt: what to add to the square of its error bars, over the distance to the boundary."""
+    """The answer of a fit.
+
+    doubt: what to add to the square of its error bars, over the distance to the boundary.
+    hidden: the same within a distance, given with it: see `hidden_oscillation`.
+    """
 
     field: Field
     fit: Projection
     domain: Domain
     doubt: Profile | None
+    hidden: tuple[float, float] = (0.0, 0.0)
 
     def values(self, x: Array, y: Array) -> Array:
         return self.field(x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        square = self.fit.standard_error(x, y) ** 2 + self.field.error(x, y) ** 2
+        square, distance = self.fit.standard_error(x, y) ** 2, np.abs(self.domain.distance(x, y))
+        square += self.field.error(x, y) ** 2 + self.hidden[0] * (distance < self.hidden[1])
         if self.doubt is not None:
-            square += self.doubt(np.abs(self.domain.distance(x, y)))
+            square += self.doubt(distance)
         return np.sqrt(square)
 
 
@@ -112,7 +119,11 @@ class PhysicsCorrector(Corrector):
                 stacklevel=2,
             )
             return NoCorrector().correct(estimate, problem)
-        answer = Fitted(made.field, made.fit, problem.domain, made.doubt)
+        distance = problem.domain.distance(*(c[estimate.mask] for c in grid.points()))
+        hidden = hidden_oscillation(
+            estimate.walks * estimate.variance[estimate.mask], Bins(distance), made.fit.level / float(distance.max())
+        )
+        answer = Fitted(made.field, made.fit, problem.domain, made.doubt, hidden)
         return _solution(self, estimate, problem, made.values, answer, made.field, seconds)
 
 
