@@ -28,6 +28,8 @@ def hunt(cases, seconds):
     rows, start = [], time.perf_counter()
     for done, case in enumerate(cases, 1):
         rows.append(run(case() if callable(case) else case, seconds))
+        if rows[-1]["broken"]:
+            print(f"\r{rows[-1]['index']}: {'; '.join(rows[-1]['broken'])}", file=sys.stderr)
         bad = sum(bool(row["broken"]) for row in rows)
         line = f"\r{done}/{len(cases)} cases, {bad} broken, {time.perf_counter() - start:.0f} s "
         print(line, end="", file=sys.stderr, flush=True)
