@@ -95,6 +95,18 @@ def test_smooth_sources_leave_nothing(family, domain):
     np.testing.assert_allclose(field.lift.applied(x, y), task.source(x, y), atol=1e-9)
 
 
+@pytest.mark.parametrize("radius", [0.02, 0.002])
+def test_a_source_that_few_samples_meet_is_not_taken_for_rounding(radius):
+    """A source is only rounding if nothing of it is large: not if random points have missed where it is."""
+    few = Disk().sample_interior(256, seed=1)
+    place = next(p for p in Disk(0.5).sample_interior(99, seed=7).round(3) if np.hypot(*(few - p).T).min() > 0.02)
+    x, y = map(float, place)
+    task = mc2.Poisson(Disk(), source=f"where((x - {x})**2 + (y - {y})**2 < {radius**2}, 1000, 0)", boundary="x")
+    field = lifted(task)
+    assert not field.exact
+    assert field.resolution.error(*Disk().sample_interior(200).T).max() > 0
+
+
 @pytest.mark.parametrize("domain", [Disk(), POLYGON], ids=["disk", "polygon"])
 def test_what_is_applied_is_the_source_away_from_jumps(domain):
     """And at a jump it is not: so its size there is measured."""

@@ -17,6 +17,8 @@ COARSE, FINE = 7, 4
 """Nodes of a rule along each side: of first cells and their halves, and of smaller ones, in which there is a jump."""
 DEEP = 2
 """Splits after which cells have the smaller rule."""
+PART = 3.0
+"""Times what cells were thought to miss that splitting them may change, at most; above 1, they were thought too good."""
 BOTH = 0.3
 """An axis is split where the function is at least this rough along it, in units of the other."""
 
@@ -97,7 +99,7 @@ class _Doubt:
     def add(self, missed: Array, mass: Array, split: NDArray[np.bool_]) -> None:
         """One level of cells: what each is thought to miss, what it holds, and whether it is split further."""
         if self._missed > 0:
-            self._part = float(np.clip((mass.sum() - self._before) / self._missed, -1.0, 1.0))
+            self._part = float(np.clip((mass.sum() - self._before) / self._missed, -PART, PART))
         self.squares += float(np.sum(missed[~split] ** 2))
         self.systematic += self._part * float(missed[~split].sum())
         self._before, self._missed = float(mass[split].sum()), float(missed[split].sum())

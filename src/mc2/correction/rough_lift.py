@@ -57,7 +57,7 @@ ENDS = 0.3, 0.5
 """Frequencies between which a rough lift ends, as parts of the lattice's highest one."""
 LOWER = 0.7
 """Times these frequencies, at which it ends for comparison: that doubles the error at a jump."""
-TOLERANCE = 2e-5
+TOLERANCE = 2e-6
 """Error of one cell's integral, as a part of f, root mean square, times a lattice cell."""
 MOST_NODES = 3_000_000
 """Evaluations of a rough source, about."""
@@ -129,7 +129,7 @@ def find_lift(
                 return lift, found
             if found.negligible:
                 continue
-        if rough is None and (whole := _of_all(lift, source, domain)) <= ROUNDING * largest():
+        if rough is None and (whole := _of_all(lift, source, domain, peaks)) <= ROUNDING * largest():
             return lift, Resolution(0.0, 0.0, 0.0, np.full((1, 1), whole))
         # what is rough in few places only is not mended by a finer lattice; one that is fooled does not show it
         rough = _Rough(source, domain, operator, LATTICE if lift.tail < tail else min(lift.size, LATTICE), peaks)
@@ -146,7 +146,7 @@ def find_lift(
 
 def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS) -> Resolution:
     """Compare Lw with f at random points of the domain, and at peaks, which these would miss."""
-    x, y = np.concatenate([domain.sample_interior(PROBES, seed=1).T, (peaks.x, peaks.y)], axis=1)
+    x, y = _probes(domain, peaks)
     given = source(x, y)
     left = given - lift.applied(x, y)
     rms, scale = (float(np.sqrt(np.mean(part[:PROBES] ** 2))) for part in (left, given))
@@ -159,9 +159,14 @@ def _reach(domain: Domain, operator: Operator) -> float:
     return float((domain.size**2 / 16) ** (2 if operator[2] else 1))
 
 
-def _of_all(lift: Lift, source: Function, domain: Domain) -> float:
+def _of_all(lift: Lift, source: Function, domain: Domain, peaks: Peaks) -> float:
     """What the whole source can do, about."""
-    return float(np.abs(source(*domain.sample_interior(256, seed=1).T)).max()) * _reach(domain, lift.operator)
+    return float(np.abs(source(*_probes(domain, peaks))).max()) * _reach(domain, lift.operator)
+
+
+def _probes(domain: Domain, peaks: Peaks) -> Array:
+    """Random points of the domain, and peaks [2, n]."""
+    return np.concatenate([domain.sample_interior(PROBES, seed=1).T, (peaks.x, peaks.y)], axis=1)
 
 
 def find_peaks(source: Function, domain: Domain) -> Peaks:
