@@ -94,6 +94,11 @@ class Lift:
         x, y, shape = as_points(x, y)
         return self._applied(x, y).reshape(shape)
 
+    @property
+    def largest_source(self) -> float:
+        """The largest |Lw|, on the lattice."""
+        return float(np.abs(self._applied._fine).max())
+
     @cached_property
     def _applied(self) -> "Lift":
         """Lw as a series of its own: it has the operator 1, so that its mean is part of the series."""

@@ -17,8 +17,6 @@ COARSE, FINE = 7, 4
 """Nodes of a rule along each side: of first cells and their halves, and of smaller ones, in which there is a jump."""
 DEEP = 2
 """Splits after which cells have the smaller rule."""
-PART = 3.0
-"""Times what cells were thought to miss that splitting them may change, at most; above 1, they were thought too good."""
 BOTH = 0.3
 """An axis is split where the function is at least this rough along it, in units of the other."""
 
@@ -99,7 +97,7 @@ class _Doubt:
     def add(self, missed: Array, mass: Array, split: NDArray[np.bool_]) -> None:
         """One level of cells: what each is thought to miss, what it holds, and whether it is split further."""
         if self._missed > 0:
-            self._part = float(np.clip((mass.sum() - self._before) / self._missed, -PART, PART))
+            self._part = float(np.clip((mass.sum() - self._before) / self._missed, -1.0, 1.0))
         self.squares += float(np.sum(missed[~split] ** 2))
         self.systematic += self._part * float(missed[~split].sum())
         self._before, self._missed = float(mass[split].sum()), float(missed[split].sum())
@@ -131,15 +129,20 @@ def _sample(function: Callable[[Array, Array], Array], cells: Array, nodes: Arra
 def _roughness(values: Array, to_series: Array) -> tuple[Array, Array]:
     """What a Gauss rule may miss along x and along y, per area [cell].
 
-    The rule is right for about twice the degree of the series, so it misses about the square of the series' last two
-    terms, in units of how much the function varies: no kink hides behind a constant.
+    The rule is right for about twice the degree of the series. Where its terms fall like powers of a number, it misses
+    about the square of the last two, in units of how much the function varies: no kink hides behind a constant. Where
+    they fall more slowly, as at a cusp, it misses as much as they fall by when the degree is doubled.
     """
     series = to_series @ values @ to_series.T
     varies, largest = (np.abs(part).max((1, 2)) for part in (values - series[:, :1, :1], values))
     size = np.maximum(np.maximum(varies, 1e-12 * largest), 1e-300)  # rounding is no roughness
-    last = len(to_series) - 2
-    along_x, along_y = np.abs(series[:, :, last:]).max((1, 2)), np.abs(series[:, last:, :]).max((1, 2))
-    return along_x**2 / size, along_y**2 / size
+    found = []
+    for axis in (2, 1):
+        terms = np.abs(series).max(3 - axis)
+        last, middle = terms[:, -2:].max(1), terms[:, (len(to_series) - 1) // 2 :][:, :2].max(1)
+        fall = np.minimum(last / np.maximum(middle, 1e-300), 1.0)
+        found.append(np.maximum(last**2 / size, np.where(last > 1e-12 * largest, last * fall, 0.0)))
+    return found[0], found[1]
 
 
 def _hides_peak(cells: Array, peaks: Peaks) -> NDArray[np.bool_]:

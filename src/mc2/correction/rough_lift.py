@@ -57,7 +57,7 @@ ENDS = 0.3, 0.5
 """Frequencies between which a rough lift ends, as parts of the lattice's highest one."""
 LOWER = 0.7
 """Times these frequencies, at which it ends for comparison: that doubles the error at a jump."""
-TOLERANCE = 2e-6
+TOLERANCE = 2e-5
 """Error of one cell's integral, as a part of f, root mean square, times a lattice cell."""
 MOST_NODES = 3_000_000
 """Evaluations of a rough source, about."""
@@ -160,8 +160,9 @@ def _reach(domain: Domain, operator: Operator) -> float:
 
 
 def _of_all(lift: Lift, source: Function, domain: Domain, peaks: Peaks) -> float:
-    """What the whole source can do, about."""
-    return float(np.abs(source(*_probes(domain, peaks))).max()) * _reach(domain, lift.operator)
+    """What the whole source can do, about: as large as it is at random points, at peaks, or on the lattice."""
+    seen = float(np.abs(source(*_probes(domain, peaks))).max())
+    return max(seen, lift.largest_source) * _reach(domain, lift.operator)
 
 
 def _probes(domain: Domain, peaks: Peaks) -> Array:
