@@ -28,6 +28,8 @@ MAX_BYTES = 1 << 20
 """Of a file that people write."""
 TEMPORARY = r"\.[0-9a-f]{16}\.tmp"
 """How a temporary name ends, as a regular expression; it begins with a dot and the name of the file."""
+TRIES = 100
+"""Of a temporary name. One is enough unless somebody removes the file at once."""
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -40,9 +42,9 @@ def check_target(path: Path, *endings: str) -> None:
             raise InputError(f"cannot write {path}: there is no folder {path.parent}")
         if path.exists() and not path.is_file():
             raise InputError(f"cannot write {path}: it is {'a folder' if path.is_dir() else 'no plain file'}")
-        temporary, file = _create(path)
-        file.close()
-        os.unlink(temporary)
+        with _temporary(path) as file:
+            file.close()
+            os.unlink(file.name)
     except OSError as error:
         raise _unwritten(path, error) from None
 
@@ -54,33 +56,22 @@ def replacing(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
     durable: it is on the disk when this ends, and remnants of killed writers are removed. False for one of many files,
     whose writer does both for all of them.
     """
-    temporary = None
     try:
         if durable:
             sweep(path.parent, re.escape(path.name))
-        temporary, file = _create(path)
-        try:
+        with _temporary(path) as file:
             yield file
             file.flush()
             if durable:
                 os.fsync(file.fileno())
             if os.name != "posix":
                 file.close()  # else it could not be renamed
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):  # what is not written yet is not wanted any more
-                file.close()
-            raise
-        file.close()
+            os.replace(file.name, path)
+            file.close()
         if durable:
             sync(path.parent)
-    except BaseException as error:
-        if temporary:
-            with suppress(OSError):
-                os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise _unwritten(path, error) from None
-        raise
+    except OSError as error:
+        raise _unwritten(path, error) from None
 
 
 def path_of(file: BinaryIO) -> str:
@@ -102,6 +93,17 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, contents: Any) -> None:
     """The same for plain data."""
     write_text(path, json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there; that is on the disk when this returns."""
+    try:
+        os.unlink(path)
+        sync(path.parent)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"cannot remove {path}: {error.strerror or error}") from None
 
 
 def sweep(folder: Path, names: str) -> None:
@@ -156,19 +158,28 @@ def lock(handle: int) -> bool | None:
     return True
 
 
-def _create(path: Path) -> tuple[Path, BinaryIO]:
-    """A new file with a random name beside `path`, locked."""
-    while True:
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-        file = open(temporary, "x+b", opener=_open_anew)  # noqa: SIM115
-        try:
-            if lock(file.fileno()) is not False and os.path.lexists(temporary):
-                return temporary, file
-        except BaseException:
+@contextmanager
+def _temporary(path: Path) -> Iterator[BinaryIO]:
+    """A new file with a random name beside `path`, removed after an error."""
+    file = _create(path)
+    try:
+        yield file
+    except BaseException:
+        with suppress(OSError):  # what is not written yet is not wanted any more
             file.close()
-            os.unlink(temporary)
-            raise
+        with suppress(OSError):
+            os.unlink(file.name)
+        raise
+
+
+def _create(path: Path) -> BinaryIO:
+    for _ in range(TRIES):
+        name = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        file = open(name, "x+b", opener=_open_anew)  # noqa: SIM115
+        if lock(file.fileno()) is not False and os.path.lexists(name):
+            return file
         file.close()  # a sweep of the same file came before the lock
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def _open_anew(name: str, flags: int) -> int:

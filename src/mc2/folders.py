@@ -1,5 +1,6 @@
 """Folders of long work, in which one process works at a time."""
 
+import errno
 import os
 import socket
 import sys
@@ -8,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mc2.errors import InputError
-from mc2.files import NOFOLLOW, lock, make_folder
+from mc2.files import NOFOLLOW, TRIES, lock, make_folder
 
 LOCK = ".mc2.lock"
 """A file in a folder that is in use; it names the process that holds it."""
@@ -24,37 +25,47 @@ def holding(folder: Path) -> Iterator[None]:
     """
     made = make_folder(folder)
     try:
+        with _locked(folder):
+            yield
+    finally:
+        if made:
+            with suppress(OSError):
+                folder.rmdir()  # if nothing came of it
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
         handle = _take(folder)
     except OSError as error:
         raise InputError(f"{folder} cannot be used as a folder: {error.strerror or error}") from None
     _held.add(handle)
     try:
+        with suppress(OSError):  # a lock holds even where there is no room to say whose it is
+            os.truncate(handle, 0)
+            os.write(handle, _ourselves())
         yield
     finally:
         with suppress(OSError):
             os.unlink(folder / LOCK)  # while it is ours: whoever waits for it will see that it is gone
         _held.discard(handle)
         os.close(handle)
-        if made:
-            with suppress(OSError):
-                folder.rmdir()  # if nothing came of it
 
 
 def _take(folder: Path) -> int:
     path = folder / LOCK
-    while True:
+    for _ in range(TRIES):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | NOFOLLOW, 0o666)
         try:
             if lock(handle) is False:
                 raise InputError(f"{folder} is in use by {_holder(handle)}: wait for it, or choose another folder")
             if _is(path, handle):  # and not a file that its last holder has just removed
-                os.truncate(handle, 0)
-                os.write(handle, _ourselves())
                 return handle
         except BaseException:
             os.close(handle)
             raise
         os.close(handle)
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def _is(path: Path, handle: int) -> bool:

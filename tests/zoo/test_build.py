@@ -78,52 +78,6 @@ def test_paper_layout(tmp_path):
     assert verify(tmp_path) == []
 
 
-KILLED = """
-import os, shutil, signal, sys
-from pathlib import Path
-from tests.zoo.test_build import build, contents
-import mc2.zoo.build, mc2.zoo.shards
-
-def kill_at(last):
-    steps = iter(range(last))
-    def tick():
-        if next(steps, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-    def counted(function):
-        def step(*args, **kwargs):
-            return [tick(), function(*args, **kwargs), tick()][1]
-        return step
-    for place, name in ((os, "fsync"), (Path, "replace"), (Path, "write_text"), (mc2.zoo.build, "make_fields"),
-                        (mc2.zoo.shards, "record_line"), (mc2.zoo.shards.h5py.File, "close")):
-        setattr(place, name, counted(getattr(place, name)))
-
-root, kind, killed = Path(sys.argv[1]), sys.argv[2], 0
-build(root / "whole", file_format=kind, stop=4)
-for last in range(0, 1000, int(sys.argv[3])):
-    process = os.fork()
-    if not process:
-        kill_at(last)
-        build(root / "part", file_format=kind, stop=4)
-        os._exit(0)
-    status = os.waitpid(process, 0)[1]
-    build(root / "part", file_format=kind, stop=4)
-    assert contents(root / "part") == contents(root / "whole"), last
-    shutil.rmtree(root / "part")
-    if not status:
-        break
-    killed += 1
-print(killed)
-"""
-
-
-@pytest.mark.parametrize(("file_format", "stride"), [("hdf5", 1), ("npz", 3)])
-def test_killed_at_any_step(tmp_path, file_format, stride):
-    command = [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path), file_format, str(stride)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) * stride > 40
-
-
 def finished(folder):
     """The files of finished shards, and what changes when one is made again."""
     paths = [path.with_suffix(".h5") for path in folder.glob("shard-*.sha256")]

@@ -39,12 +39,10 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 
 
 def write_weights(path: Path, network: nn.Module, description: dict[str, Any], inputs: Kind, grid: int) -> str:
-    """Write a weights file, whole or not at all; one that is there with the same bytes is left. Returns its SHA-256."""
+    """Write a weights file, whole or not at all. Returns its SHA-256."""
     content = pack_weights(network, description, inputs, grid)
-    digest = hashlib.sha256(content).hexdigest()
-    if not path.is_file() or sha256(path) != digest:
-        write_bytes(path, content)
-    return digest
+    write_bytes(path, content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def pack_weights(network: nn.Module, description: dict[str, Any], inputs: Kind, grid: int) -> bytes:

@@ -24,7 +24,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from mc2.errors import InputError, short
-from mc2.files import sync, write_bytes, write_json
+from mc2.files import remove, write_bytes, write_json
 from mc2.training.config import FIXED, Config, config_from_data
 
 STATE, JOURNAL = "state.json", "state.journal"
@@ -73,14 +73,10 @@ def tidy(folder: Path) -> list[str]:
     current, journal = _named(folder / STATE), folder / JOURNAL
     if current is None or not journal.exists():  # a state that cannot be read may name anything
         return current or []
-    try:
-        for name in _named(journal) or []:
-            if name not in current:
-                (folder / name).unlink(missing_ok=True)
-        sync(folder)
-        journal.unlink()
-    except OSError as error:
-        raise InputError(f"{folder} cannot be tidied: {error.strerror or error}") from None
+    for name in _named(journal) or []:
+        if name not in current:
+            remove(folder / name)
+    remove(journal)
     return current
 
 

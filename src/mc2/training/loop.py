@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.weights_file import on_device, read_weights, sha256, write_weights
+from mc2.correction.weights_file import on_device, pack_weights, read_weights, sha256
 from mc2.errors import InputError
-from mc2.files import write_json
+from mc2.files import remove, write_bytes, write_json
 from mc2.folders import holding
 from mc2.networks.registry import count_parameters, make_network
 from mc2.training.checkpoints import State, load_state, save_state, tidy
@@ -237,23 +237,25 @@ def _look(config: Config, task: Task, folder: Path, state: State, processes: Pro
 
 
 def _write_best(config: Config, folder: Path, state: State) -> None:
-    """Write the weights of the average, if they are the best so far."""
+    """Write the weights of the average, if they are the best so far, and not there yet."""
     best = state.history["best"]
-    if best and best["step"] == state.step:
-        path = folder / f"{config.name}.safetensors"
-        write_weights(path, state.average, dict(config.network), config.inputs, config.grid)
+    if not best or best["step"] < state.step:
+        return
+    path = folder / f"{config.name}.safetensors"
+    content = pack_weights(state.average, dict(config.network), config.inputs, config.grid)
+    if not path.is_file() or path.read_bytes() != content:
+        remove(path.with_suffix(".json"))  # else, after a kill, it would belie the weights
+        write_bytes(path, content)
 
 
 def _repair(config: Config, folder: Path, state: State, processes: Processes) -> None:
     """Write what a run had still to write when it was killed: after its checkpoint, the best weights and the log."""
     tidy(folder)
     weights, log = (folder / f"{config.name}{ending}" for ending in (".safetensors", ".json"))
-    said, best = _read_log(log), state.history["best"]
-    written = best and best["step"] < state.step  # else the checkpoint has them
-    if written and said and (not weights.is_file() or sha256(weights) != said.get("sha256")):
-        raise InputError(f"{weights} is missing or damaged: restore it, or begin anew with --no-resume")
     _write_best(config, folder, state)
-    found = _log(folder, state, config, processes)
+    said, found, best = _read_log(log), _log(folder, state, config, processes), state.history["best"]
+    if best and best["step"] < state.step and said.get("sha256", found["sha256"]) != found["sha256"]:
+        raise InputError(f"{weights} is missing or damaged: restore it, or begin anew with --no-resume")
     if any(found[key] != said.get(key) for key in ("steps", "sha256")):
         write_json(log, found)
 

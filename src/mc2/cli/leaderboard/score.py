@@ -45,12 +45,12 @@ def score(
     from mc2.evaluation.leaderboard import read_entry
     from mc2.files import check_target, write_json
 
-    for target in (out, new_entry):
-        if target:
-            check_target(target, ".json")
     if out and new_entry and out.absolute() == new_entry.absolute():
         raise InputError(f"--out and --new-entry are both {out}: give two files")
     with interruptible():
+        for target in (out, new_entry):
+            if target:
+                check_target(target, ".json")
         promised = read_entry(entry) if entry else None
         entered = _prepare(new_entry, about or []) if new_entry else None
         found = _score(predictions, split, count, grid, not no_lpips, promised, sha256)

@@ -40,9 +40,9 @@ def verify(
     if predictions and seed is None:
         raise InputError("--predictions needs the --seed that its problems were drawn with")
     claim = read_entry(entry)
-    if write:
-        check_target(entry, ".json")
     with interruptible(), progress("judging", "fields") as report:
+        if write:
+            check_target(entry, ".json")
         found = judge(
             claim, draw_seed() if seed is None else seed, count, predictions=predictions, tolerance=tolerance,
             grid=Grid(grid), lpips=not no_lpips, progress=report,
