@@ -44,10 +44,12 @@ def _locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # a lock holds even where there is no room to say whose it is
             os.truncate(handle, 0)
             os.write(handle, _ourselves())
-        yield
+        try:
+            yield
+        finally:
+            _unlink(folder / LOCK, handle)
     finally:
-        with suppress(OSError):
-            os.unlink(folder / LOCK)  # while it is ours: whoever waits for it will see that it is gone
+        _unlink(folder / LOCK, handle)  # if the first was interrupted
         _held.discard(handle)
         os.close(handle)
 
@@ -66,6 +68,13 @@ def _take(folder: Path) -> int:
             raise
         os.close(handle)
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+
+def _unlink(path: Path, handle: int) -> None:
+    """Remove the file of a lock, while it is ours: whoever has opened it will see that it is gone."""
+    with suppress(OSError):
+        if _is(path, handle):
+            os.unlink(path)
 
 
 def _is(path: Path, handle: int) -> bool:

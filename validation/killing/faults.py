@@ -11,6 +11,7 @@ import io
 import os
 import re
 import signal
+import sys
 from functools import wraps
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class Faults:
         for name in ("replace", "unlink", "mkdir", "rmdir", "truncate", "fsync"):
             setattr(os, name, self._counted(name, getattr(os, name)))
         os.write = self._counted("os write", os.write)  # of a lock
-        os.open = self._counted("open", os.open, lambda path, flags, *_, **__: flags & os.O_CREAT)
+        sys.addaudithook(self._hear)  # of every file that Python opens
         files.open = self._open
         h5py.Dataset.__setitem__ = self._counted_hdf5("write", h5py.Dataset.__setitem__, lambda own: own.file.filename)
         h5py.File.close = self._counted_hdf5("close", h5py.File.close, lambda own: own.filename if own else None)
@@ -65,7 +66,7 @@ class Faults:
     def _path(self, place):
         """The name of a file under the root, without what is random in it; None for others."""
         try:
-            place = os.readlink(f"/proc/self/fd/{place}") if isinstance(place, int) else os.fspath(place)
+            place = os.readlink(f"/proc/self/fd/{place}") if isinstance(place, int) else os.fsdecode(place)
             if place.startswith("/dev/fd/"):
                 place = os.readlink(place.replace("/dev", "/proc/self"))
         except OSError:
@@ -74,11 +75,14 @@ class Faults:
         path = os.path.join(os.path.realpath(folder), name)
         return plain(os.path.relpath(path, self.root)) if path.startswith(self.root) else None
 
-    def _counted(self, what, function, wanted=lambda *_, **__: True):
+    def _hear(self, event, arguments):
+        if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            self.step("open", arguments[0])
+
+    def _counted(self, what, function):
         @wraps(function)
         def step(place, *rest, **options):
-            if wanted(place, *rest, **options):
-                self.step(what, place)
+            self.step(what, place)
             return function(place, *rest, **options)
 
         return step

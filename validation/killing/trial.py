@@ -12,6 +12,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+from mc2.folders import LOCK
 from validation.killing.faults import REMOVALS, Faults, visible
 from validation.killing.works import canonical
 
@@ -106,6 +107,8 @@ class Trials:
         shutil.copytree(self.start, self.whole)
         code, said, self.steps, self.seconds = run(work.command, self.whole)
         assert code == 0, f"{work.command}: {said}"
+        others = [name for what, name in self.steps if what == "open" and not name.endswith((".tmp", LOCK))]
+        assert not others, f"{work.command} writes {others} in place"
         self.before, self.after = contents(self.start)[0], contents(self.whole)[0]
 
     def _earlier(self, command, folder):
