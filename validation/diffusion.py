@@ -17,10 +17,10 @@ import torch
 from mc2.baselines import Case, make_method
 from mc2.evaluation.metrics import score_field
 from mc2.evaluation.runner import case_values
+from mc2.files import write_json
 from mc2.geometry import Grid
 from mc2.networks.physics import inside, residual
 from mc2.plotting import panels, save_figure
-from mc2.training.checkpoints import write_json
 from mc2.zoo import TRAINING, generate
 
 STEPS = (5, 10, 20, 40, 80)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from mc2.baselines import make_method
+from mc2.files import write_json
 from mc2.geometry import Grid
-from mc2.training.checkpoints import write_json
 from mc2.zoo import TRAINING, generate
 from validation.diffusion import measure_field
 from validation.markdown import table

@@ -62,5 +62,5 @@ def symmetric(values: Any, share: float = 0.99) -> "Normalize":
 def save_figure(figure: "Figure", path: Path, dpi: int = 150) -> None:
     """Write a figure in the format that the file's ending names."""
     check_target(path, *FORMATS)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=dpi)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:].lower(), dpi=dpi)

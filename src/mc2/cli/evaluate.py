@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mc2.cli.arguments import Device, GridSize, Json, Split, parse_families
-from mc2.cli.output import interruptible, table
+from mc2.cli.output import WRITING, interruptible, table
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -54,13 +54,14 @@ def evaluate(
                 seed=seed, grid=Grid(grid), device=device, lpips=lpips, keep=keep, report=report,
             )  # fmt: skip
         found = add_references(found)
+    with interruptible(WRITING):
         if out:
             write_results(found, out)
         if predictions:
             from mc2.evaluation.leaderboard.predictions import write_predictions
 
             write_predictions(predictions, [name for name, _ in fields], [field for _, field in fields])
-        _present(found, [path for path in (out, predictions) if path], as_json)
+    _present(found, [path for path in (out, predictions) if path], as_json)
 
 
 def _present(found: dict[str, Any], written: list[Path], as_json: bool) -> None:

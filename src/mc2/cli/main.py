@@ -1,5 +1,6 @@
 """The door: collects the commands, and turns a user's error into one line and exit code 1."""
 
+import os
 import sys
 import warnings
 from typing import Annotated
@@ -54,12 +55,17 @@ def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of our output went away, which is its right
-        sys.stderr.close()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed has no place
+        if not isinstance(error, BrokenPipeError):  # the reader of our output went away, which is its right
+            print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
 
 

@@ -1,7 +1,9 @@
 """How commands end: in a table, a JSON object or a figure, or in one line when interrupted."""
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +17,49 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+WRITING = "every file is whole, or as it was before"
+"""What an interruption leaves of several files."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal that asks the process to end. number: of the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 @contextmanager
-def interruptible(left: str = "nothing was written") -> Iterator[None]:
-    """Ctrl-C says one line and exits with code 130. left: what it leaves behind."""
+def heeding(handler: Callable[[int, Any], object]) -> Iterator[None]:
+    """Call a handler for Ctrl-C, SIGTERM and a terminal that goes away, unless they are ignored."""
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []  # only the main thread may
+    before = {n: signal.signal(n, handler) for n in numbers if signal.getsignal(n) not in (signal.SIG_IGN, None)}
     try:
         yield
-    except KeyboardInterrupt:
-        print(f"interrupted: {left}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    finally:
+        for number, usual in before.items():
+            signal.signal(number, usual)
+
+
+@contextmanager
+def interruptible(left: str = "nothing was written") -> Iterator[None]:
+    """Whatever asks the process to end says one line and exits with 128 + the signal: 130 for Ctrl-C, 143 for SIGTERM.
+
+    Files are cleaned up on the way. left: what is left behind.
+    """
+
+    def end(number: int, _: object) -> None:
+        raise Interrupted(number)
+
+    try:
+        with heeding(end):
+            yield
+    except KeyboardInterrupt as error:
+        number = getattr(error, "number", signal.SIGINT)
+        print(f"{'interrupted' if number == signal.SIGINT else 'terminated'}: {left}", file=sys.stderr)
+        raise typer.Exit(128 + number) from None
 
 
 def check_plot(plot: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mc2.cli.output import interruptible, table
+from mc2.cli.output import WRITING, check_plot, interruptible, table
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -50,13 +50,14 @@ def solve(
             stratify=stratify, device=device, threads=threads, progress=report,
         )  # fmt: skip
         certificate = found.certify(certify) if certify else None
-    exact = None if loaded.problem.exact is None else loaded.problem.on_grid(loaded.problem.exact, where)
-    if out:
-        found.save(out)
-    if plot:
-        from mc2.plotting import save_figure
+    with interruptible(WRITING):
+        exact = None if loaded.problem.exact is None else loaded.problem.on_grid(loaded.problem.exact, where)
+        if out:
+            found.save(out)
+        if plot:
+            from mc2.plotting import save_figure
 
-        save_figure(found.plot(exact, loaded.title), plot)
+            save_figure(found.plot(exact, loaded.title), plot)
     contents = summary(loaded, found, exact)
     if certificate:
         rms = certificate.overall.rms
@@ -77,15 +78,13 @@ def _solve(
 ) -> tuple["ProblemFile", "Grid", "Solution"]:
     """Check everything that can be wrong before the walks, then solve."""
     from mc2.correction import solve
-    from mc2.files import check_target
+    from mc2.correction.solution import check_solution_target
     from mc2.geometry import as_grid
-    from mc2.plotting import FORMATS
     from mc2.problems import read_problem
 
-    if plot:
-        check_target(plot, *FORMATS)
+    check_plot(plot)
     if out:
-        check_target(out, ".npz", ".nc")
+        check_solution_target(out)
     if options["max_steps"] is None:  # what is best depends on the corrector
         del options["max_steps"]
     loaded = read_problem(file)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from mc2.cli.arguments import Device, Json
-from mc2.cli.output import interruptible, table
+from mc2.cli.output import Interrupted, heeding, interruptible, table
 
 SILENCE = 20.0
 """Seconds between progress lines where there is no terminal to rewrite one on."""
@@ -44,30 +43,28 @@ def train(
 
         chosen = read_config(config)
         folder = out or Path("runs") / chosen.name
-        with _asked() as asked, _line() as line:
-            log = run(chosen, folder, resume=resume, seconds=seconds, device=device, report=line, stop=asked)
+        with _heard() as heard, _line() as line:
+            log = run(
+                chosen, folder, resume=resume, seconds=seconds, device=device, report=line, stop=lambda: bool(heard)
+            )
     if os.environ.get("RANK", "0") == "0":
         _print(log, folder, as_json)
-    if asked() and not log["finished"]:
-        raise typer.Exit(130)
+    if heard and not log["finished"]:
+        raise typer.Exit(128 + heard[0])
 
 
 @contextmanager
-def _asked() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, or the process was asked to end: a step is finished first. The second time counts."""
+def _heard() -> Iterator[list[int]]:
+    """The signals that asked the process to end: a step is finished first. The second time counts."""
     heard: list[int] = []
 
     def hear(number: int, _: Any) -> None:
         heard.append(number)
         if len(heard) > 1:
-            raise KeyboardInterrupt
+            raise Interrupted(number)
 
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(heard)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with heeding(hear):
+        yield heard
 
 
 @contextmanager

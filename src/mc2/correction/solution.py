@@ -13,7 +13,7 @@ from mc2.compute.compile import as_points
 from mc2.correction.field import Field
 from mc2.correction.rounds import Round
 from mc2.errors import InputError
-from mc2.files import check_target, replacing
+from mc2.files import check_target, replacing, write_bytes
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
 from mc2.walks.engine import Options
@@ -25,6 +25,21 @@ if TYPE_CHECKING:
     from mc2.correction.certificate import Certificate
 
 Array = NDArray[np.float64]
+
+
+def check_solution_target(path: Path) -> None:
+    """Refuse a file that a solution could not be saved to, before any work is done."""
+    check_target(path, ".npz", ".nc")
+    if path.suffix.lower() == ".nc":
+        _xarray()
+
+
+def _xarray() -> Any:
+    try:
+        import xarray
+    except ImportError:
+        raise InputError("xarray is not installed: pip install xarray, or save to .npz") from None
+    return xarray
 
 
 class Answer(Protocol):
@@ -137,13 +152,12 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write values, standard_error, mask, bounds and the record: to .npz, or to .nc with xarray."""
         path = Path(path)
-        check_target(path, ".npz", ".nc")
-        if path.suffix == ".nc":
+        check_solution_target(path)
+        if path.suffix.lower() == ".nc":
             dataset = self.to_xarray()
-            with replacing(path) as temporary:
-                dataset.assign(mask=dataset.mask.astype("int8")).to_netcdf(temporary, engine="scipy")
+            write_bytes(path, dataset.assign(mask=dataset.mask.astype("int8")).to_netcdf(engine="scipy"))
             return
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as file:
             np.savez(
                 file,
                 allow_pickle=False,
@@ -156,10 +170,7 @@ class Solution:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset with coordinates x and y; NaN outside the domain."""
-        try:
-            import xarray
-        except ImportError:
-            raise InputError("xarray is not installed: pip install xarray, or save to .npz") from None
+        xarray = _xarray()
         fields = {"values": self.values, "standard_error": self.standard_error}
         return xarray.Dataset(
             {name: (("y", "x"), np.where(self.mask, array, np.nan)) for name, array in fields.items()}

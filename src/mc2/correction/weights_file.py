@@ -16,7 +16,7 @@ from torch import nn
 
 from mc2.correction.inputs import Inputs
 from mc2.errors import InputError
-from mc2.files import replacing
+from mc2.files import write_bytes
 from mc2.networks.registry import make_network
 
 FORMAT = "mc2-weights-1"
@@ -39,14 +39,19 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 
 
 def write_weights(path: Path, network: nn.Module, description: dict[str, Any], inputs: Kind, grid: int) -> str:
-    """Write the parameters in half precision, which is enough for them. Returns the file's SHA-256."""
+    """Write a weights file, whole or not at all. Returns its SHA-256."""
+    content = pack_weights(network, description, inputs, grid)
+    write_bytes(path, content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def pack_weights(network: nn.Module, description: dict[str, Any], inputs: Kind, grid: int) -> bytes:
+    """The contents of a weights file: the parameters in half precision, which is enough for them."""
     about = {"format": FORMAT, "network": description, "inputs": asdict(inputs), "grid": grid}
     if inputs.task != Inputs.task:
         about["task"] = inputs.task
     tensors = {name: value.detach().half().contiguous().cpu() for name, value in network.state_dict().items()}
-    with replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, {"mc2": json.dumps(about)}))
-        return sha256(temporary)
+    return save(tensors, {"mc2": json.dumps(about)})
 
 
 def read_weights(path: Path, kind: type[AnyKind] = Inputs) -> tuple[nn.Module, AnyKind, int]:  # type: ignore[assignment]

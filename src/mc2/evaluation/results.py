@@ -7,7 +7,7 @@ from typing import Any
 from mc2.errors import InputError
 from mc2.evaluation.curve import equivalent_budget
 from mc2.evaluation.paper import paper_psnr
-from mc2.files import check_target, replacing
+from mc2.files import check_target, write_text
 from mc2.zoo import FAMILIES
 
 PLACES = (*FAMILIES, "overall")
@@ -38,8 +38,7 @@ def write_results(found: dict[str, Any], path: Path) -> None:
     head = {name: value for name, value in found.items() if name != "instances"}
     lines = ",\n  ".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in found["instances"])
     text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
-    with replacing(path) as temporary:
-        temporary.write_text(f'{text[:-2]},\n "instances": [\n  {lines}\n ]\n}}\n', "utf-8")
+    write_text(path, f'{text[:-2]},\n "instances": [\n  {lines}\n ]\n}}\n')
 
 
 def read_results(path: Path) -> dict[str, Any]:

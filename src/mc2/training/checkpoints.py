@@ -3,11 +3,18 @@
 state.json                            step, seconds, history, and the names of the two below; written last
 network-STEP.safetensors              weights (network.…) and their average (average.…)
 optimiser-STEP.safetensors            moments of AdamW
-NAME.safetensors, NAME.json           the best average so far, ready for use, and the log
+state.journal                         while a checkpoint is written: the names of its files and of those it replaces
+NAME.safetensors, NAME.json           the best average so far, ready for use, and the log; made after the checkpoint
+
+The journal tells which files to remove after a kill: nothing else is, whatever its name.
 """
 
 import json
+import os
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +24,13 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from mc2.errors import InputError, short
-from mc2.files import replacing
+from mc2.files import remove, write_bytes, write_json
 from mc2.training.config import FIXED, Config, config_from_data
+
+STATE, JOURNAL = "state.json", "state.journal"
+PARTS = ("network", "optimiser")
+OURS = re.compile(r"(network|optimiser)-\d+(-\d+)?\.safetensors")
+"""Names that files of a checkpoint have."""
 
 
 @dataclass
@@ -43,8 +55,54 @@ class State:
 
 
 def save_state(folder: Path, state: State, config: Config) -> None:
-    """Write a checkpoint, then remove the one before it. Stopped at any moment, one of them is whole."""
-    names = {part: f"{part}-{state.step}.safetensors" for part in ("network", "optimiser")}
+    """Write a checkpoint, and remove the one before it once this is on the disk: at any moment one of them is whole."""
+    before = tidy(folder)
+    names = _new_names(folder, state.step)
+    try:
+        write_json(folder / JOURNAL, [*before, *names.values()])
+        _write(folder, state, config, names)
+    except BaseException:
+        with suppress(InputError):  # the first one says more
+            tidy(folder)
+        raise
+    tidy(folder)
+
+
+def tidy(folder: Path) -> list[str]:
+    """Remove what the journal names and state.json does not, then the journal. Returns what state.json names."""
+    current, journal = _named(folder / STATE), folder / JOURNAL
+    if current is None or not journal.exists():  # a state that cannot be read may name anything
+        return current or []
+    for name in _named(journal) or []:
+        if name not in current:
+            remove(folder / name)
+    remove(journal)
+    return current
+
+
+def _named(path: Path) -> list[str] | None:
+    """The files that a journal or a state is about: none that lie elsewhere, or could not be those of a checkpoint."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        names = found["files"].values() if isinstance(found, dict) else found
+        return [name for name in names if isinstance(name, str) and OURS.fullmatch(name)]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _new_names(folder: Path, step: int) -> dict[str, str]:
+    """Names for the files of a checkpoint that nothing has: neither the checkpoint before it nor anybody else's."""
+    for number in count():
+        end = f"-{number}" if number else ""
+        names = {part: f"{part}-{step}{end}.safetensors" for part in PARTS}
+        if not any(os.path.lexists(folder / name) for name in names.values()):
+            break
+    return names
+
+
+def _write(folder: Path, state: State, config: Config, names: dict[str, str]) -> None:
     parts = (("network", state.network), ("average", state.average))
     tensors = {f"{part}.{name}": value for part, module in parts for name, value in module.state_dict().items()}
     _save(folder / names["network"], tensors)
@@ -58,22 +116,18 @@ def save_state(folder: Path, state: State, config: Config) -> None:
         "config": config.data,
         "files": names,
     }
-    write_json(folder / "state.json", contents)
-    for part in names:
-        for old in folder.glob(f"{part}-*.safetensors"):
-            if old.name != names[part]:
-                old.unlink()
+    write_json(folder / STATE, contents)
 
 
 def load_state(folder: Path, state: State, config: Config) -> bool:
     """Take up the checkpoint in a folder, if there is one."""
-    path = folder / "state.json"
+    path = folder / STATE
     if not path.is_file():
         return False
     try:
         found = json.loads(path.read_text("utf-8"))
         _check_same(folder, found["config"], config)
-        tensors, moments = (load_file(folder / found["files"][part]) for part in ("network", "optimiser"))
+        tensors, moments = (load_file(folder / found["files"][part]) for part in PARTS)
         for part, module in (("network", state.network), ("average", state.average)):
             own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
             module.load_state_dict(own)
@@ -88,15 +142,8 @@ def load_state(folder: Path, state: State, config: Config) -> bool:
     return True
 
 
-def write_json(path: Path, contents: Any) -> None:
-    """Write a JSON file, whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8")
-
-
 def _save(path: Path, tensors: dict[str, Tensor]) -> None:
-    with replacing(path) as temporary:
-        temporary.write_bytes(save({name: value.detach().contiguous().cpu() for name, value in tensors.items()}))
+    write_bytes(path, save({name: value.detach().contiguous().cpu() for name, value in tensors.items()}))
 
 
 def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:

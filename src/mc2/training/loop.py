@@ -12,7 +12,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,12 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.weights_file import on_device, read_weights, sha256, write_weights
+from mc2.correction.weights_file import on_device, pack_weights, read_weights, sha256
 from mc2.errors import InputError
+from mc2.files import remove, write_bytes, write_json
+from mc2.folders import holding
 from mc2.networks.registry import count_parameters, make_network
-from mc2.training.checkpoints import State, load_state, save_state, write_json
+from mc2.training.checkpoints import State, load_state, save_state, tidy
 from mc2.training.config import Config
 from mc2.training.data import Batch, held_batches, training_batches
 from mc2.training.processes import Processes, join_processes
@@ -69,12 +71,13 @@ def train(
     resume: go on from the folder's checkpoint, if it has one. seconds: stop after so many, to be resumed; the run's
     schedule is not changed by it. stop: asked after every few steps.
     """
-    with join_processes(device) as processes:
+    with join_processes(device) as processes, holding(folder) if processes.first else nullcontext():
         state = _begin(config, processes.device)
-        if resume and load_state(folder, state, config) and config.progress(state.step, state.seconds) >= 1:
-            return _log(folder, state, config, processes)
-        folder.mkdir(parents=True, exist_ok=True)
-        _run(config, make_task(config), folder, state, processes, seconds or math.inf, report, stop)
+        resumed = resume and load_state(folder, state, config)
+        if resumed and processes.first:
+            _repair(config, folder, state, processes)
+        if not resumed or config.progress(state.step, state.seconds) < 1:
+            _run(config, make_task(config), folder, state, processes, seconds or math.inf, report, stop)
         return _log(folder, state, config, processes)
 
 
@@ -215,7 +218,10 @@ def _go_back(config: Config, folder: Path | None, state: State) -> None:
 
 
 def _look(config: Config, task: Task, folder: Path, state: State, processes: Processes, held: list[Batch]) -> None:
-    """Validate, keep the best weights, and write a checkpoint and the log."""
+    """Validate, and write a checkpoint, then what is made of it: the best weights and the log.
+
+    In this order a kill in between costs nothing: the checkpoint has the weights that are the best so far.
+    """
     if held:
         scores = task.validate(state.average, held)
         unaveraged = task.validate(state.network.eval(), held)["overall"]
@@ -225,10 +231,42 @@ def _look(config: Config, task: Task, folder: Path, state: State, processes: Pro
         best = state.history["best"]
         if best is None or scores["overall"] > best[task.score]["overall"]:
             state.history["best"] = found
-            path = folder / f"{config.name}.safetensors"
-            write_weights(path, state.average, dict(config.network), config.inputs, config.grid)
     save_state(folder, state, config)
+    _write_best(config, folder, state)
     write_json(folder / f"{config.name}.json", _log(folder, state, config, processes))
+
+
+def _write_best(config: Config, folder: Path, state: State) -> None:
+    """Write the weights of the average, if they are the best so far, and not there yet."""
+    best = state.history["best"]
+    if not best or best["step"] < state.step:
+        return
+    path = folder / f"{config.name}.safetensors"
+    content = pack_weights(state.average, dict(config.network), config.inputs, config.grid)
+    if not path.is_file() or path.read_bytes() != content:
+        remove(path.with_suffix(".json"))  # else, after a kill, it would belie the weights
+        write_bytes(path, content)
+
+
+def _repair(config: Config, folder: Path, state: State, processes: Processes) -> None:
+    """Write what a run had still to write when it was killed: after its checkpoint, the best weights and the log."""
+    tidy(folder)
+    weights, log = (folder / f"{config.name}{ending}" for ending in (".safetensors", ".json"))
+    _write_best(config, folder, state)
+    said, found, best = _read_log(log), _log(folder, state, config, processes), state.history["best"]
+    if best and best["step"] < state.step and said.get("sha256", found["sha256"]) != found["sha256"]:
+        raise InputError(f"{weights} is missing or damaged: restore it, or begin anew with --no-resume")
+    if any(found[key] != said.get(key) for key in ("steps", "sha256")):
+        write_json(log, found)
+
+
+def _read_log(path: Path) -> dict[str, Any]:
+    """What the log of a run says; nothing, if it cannot be read."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _log(folder: Path, state: State, config: Config, processes: Processes) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Estimate:
         path = Path(path)
         check_target(path, ".npz")
         where = {"bounds": np.array(self.grid.bounds)} if self.grid else {"points": np.asarray(self.points)}
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as file:
             np.savez(
                 file,
                 allow_pickle=False,

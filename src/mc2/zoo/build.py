@@ -4,6 +4,7 @@ Equal commands give equal bytes: whatever a stopped build left unfinished is mad
 """
 
 import asyncio
+import hashlib
 import json
 import os
 import re
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short
+from mc2.files import TEMPORARY, sweep, write_text
+from mc2.folders import LOCK, holding
 from mc2.geometry import Grid
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
@@ -30,13 +33,14 @@ from mc2.zoo.shards import (
     one_line,
     read_description,
     write_shard,
-    write_text,
 )
 
 BUDGETS = (1, 2, 4, 8, 16, 32)
 BATCH = 16
 """Instances whose fields are in memory at a time."""
-STALE = re.compile(r"\.(build|shard-\d+|\d+_b\d+)\.(json|sha256|h5|jsonl|npz)\.\d+\.tmp")
+FILES = r"(build|shard-\d+|\d+_b\d+)\.(json|sha256|h5|jsonl|npz)"
+"""Of a build folder, as a regular expression."""
+STALE = re.compile(rf"\.{FILES}{TEMPORARY}")
 """What a killed build may leave behind."""
 CONNECT_SECONDS = 10
 
@@ -91,7 +95,7 @@ def build_zoo(
         split, (start, end), tuple(check_budgets(budgets)), grid.size, grid.bounds, seed, device, file_format,
         shard_size, VERSION, **{name: STANDARD[name] for name in ("sampling", "epsilon", "max_steps")},
     )  # fmt: skip
-    with nullcontext() if cluster is None else _connect(cluster) as client:
+    with nullcontext() if cluster is None else _connect(cluster) as client, holding(Path(folder)):
         return _build(Path(folder), asked, client, progress)
 
 
@@ -193,26 +197,21 @@ def _make_on_cluster(
 def _prepare(folder: Path, description: Description) -> list[int]:
     """Check a folder, clean it and write its description; returns the numbers of the shards to make."""
     try:
-        names = set(os.listdir(folder)) if folder.exists() else set()
+        names = {name for name in os.listdir(folder) if name != LOCK and not STALE.fullmatch(name)}
     except OSError as error:
         raise InputError(f"{folder} cannot be used as a folder: {error.strerror}") from None
-    stale = {name for name in names if STALE.fullmatch(name)}
     if "build.json" in names:
         _refuse_another(folder, description)
-    elif names - stale:
+    elif names:
         raise InputError(f"{folder} is no build folder, and not empty: give another one")
     todo = [number for number in range(description.shards) if checksums(number) not in names]
     _check_space(folder, description, todo)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in stale:
-            (folder / name).unlink()
-        if not {"build.json", "build.sha256"} <= names:
-            lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(v)}" for name, v in description.data.items())
-            write_text(folder / "build.json", f"{{\n{lines}\n}}\n")
-            write_text(folder / "build.sha256", checksum_line(folder, "build.json"))
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+    sweep(folder, FILES)
+    if not {"build.json", "build.sha256"} <= names:
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(v)}" for name, v in description.data.items())
+        text = f"{{\n{lines}\n}}\n"
+        write_text(folder / "build.json", text)
+        write_text(folder / "build.sha256", f"{hashlib.sha256(text.encode()).hexdigest()}  build.json\n")
     return todo
 
 
@@ -227,8 +226,7 @@ def _check_space(folder: Path, description: Description, todo: list[int]) -> Non
     pixels, budgets = description.grid**2, len(description.budgets)
     fields = (9 + 8 * budgets) * pixels if description.file_format == "hdf5" else (12 * pixels + 800) * budgets
     needed = sum(len(description.indices(number)) for number in todo) * (fields + 3000)  # a record and overheads
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(folder).free
     if needed > free:
         raise InputError(f"{folder} has room for {readable(free)}, but {readable(needed)} are to be written")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,14 +49,18 @@ class Fields:
         if budget not in self.budgets:
             raise InputError(f"budget {budget} was not walked: there are {', '.join(map(str, self.budgets))}")
         check_target(path, ".npz")
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                noisy=self.mean[number, self.budgets.index(budget)],
-                clean=self.u[number],
-                mask=self.mask[number].astype(np.float32),
-            )
+        with replacing(path) as file:
+            self.write_npz(file, number, budget)
+
+    def write_npz(self, file: BinaryIO, number: int, budget: int) -> None:
+        """The same, to an open file."""
+        np.savez(
+            file,
+            allow_pickle=False,
+            noisy=self.mean[number, self.budgets.index(budget)],
+            clean=self.u[number],
+            mask=self.mask[number].astype(np.float32),
+        )
 
 
 def make_fields(

@@ -140,9 +140,9 @@ def write_records(instances: Iterable[Instance], path: str | Path) -> int:
     """Write a JSONL file, whole or not at all; returns the number of records."""
     path, count = Path(path), 0
     check_target(path, ".jsonl")
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+    with replacing(path) as file:
         for instance in instances:
-            file.write(to_line(instance) + "\n")
+            file.write(f"{to_line(instance)}\n".encode())
             count += 1
     return count
 

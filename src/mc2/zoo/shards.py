@@ -8,7 +8,9 @@ import hashlib
 import json
 import operator
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError, short, unknown
-from mc2.files import replacing
+from mc2.files import path_of, replacing, sync, write_text
 from mc2.geometry import Grid
 from mc2.geometry.checks import listed, whole
 from mc2.walks.engine import Options, check_budgets
@@ -134,24 +136,6 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file; it is on the disk, whole, when this returns."""
-    with replacing(path) as temporary:
-        temporary.write_text(text, "utf-8", newline="\n")
-        sync(temporary)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or a folder's list of names, is on the disk."""
-    if os.name == "posix":
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def checksum_line(folder: Path, name: str) -> str:
     """What `sha256sum` prints."""
     with (folder / name).open("rb") as file:
@@ -163,9 +147,6 @@ def write_shard(folder: Path, description: Description, number: int, batches: It
     names = description.files(number)
     write = _write_hdf5 if description.file_format == "hdf5" else _write_npz
     write(folder / names[-1], description, number, batches)
-    for name in names:
-        sync(folder / name)
-    sync(folder)
     write_text(folder / checksums(number), "".join(checksum_line(folder, name) for name in names))
     return sum((folder / name).stat().st_size for name in [*names, checksums(number)])
 
@@ -179,7 +160,7 @@ def _write_hdf5(path: Path, description: Description, number: int, batches: Iter
     lines: list[bytes] = []
     counts: list[NDArray[np.int64]] = []
     options = {"libver": ("v110", "v110"), "locking": False, "rdcc_nbytes": 0}
-    with replacing(path) as temporary, h5py.File(temporary, "w", **options) as file:
+    with replacing(path) as target, _plain_errors(), h5py.File(path_of(target), "w", **options) as file:
 
         def create(name: str, kind: Any) -> Any:
             shape = description.shape(name, number)
@@ -201,14 +182,28 @@ def _write_hdf5(path: Path, description: Description, number: int, batches: Iter
             file.attrs[name] = np.bytes_(value, "utf-8") if isinstance(value, str) else value
 
 
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """What the system said when HDF5 failed, without HDF5's story of it; a full disk is a RuntimeError there."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        if said := re.search("error message = '([^']*)'", str(error)):
+            raise OSError(said[1]) from None
+        raise
+
+
 def _write_npz(path: Path, description: Description, number: int, batches: Iterable[Fields]) -> None:
     """The paper's layout: a file per instance and budget, and the records beside them."""
     names, lines = iter(description.files(number)), []
     for batch in batches:
         for row in range(len(batch.instances)):
             for budget in description.budgets:
-                batch.save_npz(path.with_name(next(names)), row, budget)
+                with replacing(path.with_name(next(names)), durable=False) as file:
+                    batch.write_npz(file, row, budget)
             lines.append(record_line(batch, row) + "\n")
+    for name in description.files(number)[:-1]:
+        sync(path.with_name(name))
     write_text(path, "".join(lines))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mc2.cli.arguments import GridSize, Json
-from mc2.cli.output import interruptible, table
+from mc2.cli.output import WRITING, interruptible, table
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -41,20 +41,24 @@ def score(
     ] = None,
 ) -> None:
     """Score predictions against the exact solutions. Nothing in the file is run."""
+    from mc2.errors import InputError
     from mc2.evaluation.leaderboard import read_entry
-    from mc2.files import check_target
+    from mc2.files import check_target, write_json
 
-    for target in (out, new_entry):
-        if target:
-            check_target(target, ".json")
+    if out and new_entry and out.absolute() == new_entry.absolute():
+        raise InputError(f"--out and --new-entry are both {out}: give two files")
     with interruptible():
+        for target in (out, new_entry):
+            if target:
+                check_target(target, ".json")
         promised = read_entry(entry) if entry else None
         entered = _prepare(new_entry, about or []) if new_entry else None
         found = _score(predictions, split, count, grid, not no_lpips, promised, sha256)
+    with interruptible(WRITING):
         if entered:
             entered(found)
         if out:
-            _write(out, found)
+            write_json(out, found)
     found.pop("instances")
     if as_json:
         print(json.dumps(found, ensure_ascii=False, allow_nan=False))
@@ -89,13 +93,6 @@ def _prepare(path: Path, about: list[str]) -> Callable[[dict[str, Any]], None]:
 
     told = describe(read_entry(path) if path.exists() else None, **parse_about(about))
     return lambda scores: write_entry(make_entry(scores, **told), path)
-
-
-def _write(path: Path, contents: dict[str, Any]) -> None:
-    from mc2.files import replacing
-
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8")
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -34,12 +34,15 @@ def verify(
     from mc2.evaluation.leaderboard.entries import read_entry, with_evaluation, write_entry
     from mc2.evaluation.leaderboard.verify import broken, draw_seed
     from mc2.evaluation.leaderboard.verify import verify as judge
+    from mc2.files import check_target
     from mc2.geometry import Grid
 
     if predictions and seed is None:
         raise InputError("--predictions needs the --seed that its problems were drawn with")
     claim = read_entry(entry)
     with interruptible(), progress("judging", "fields") as report:
+        if write:
+            check_target(entry, ".json")
         found = judge(
             claim, draw_seed() if seed is None else seed, count, predictions=predictions, tolerance=tolerance,
             grid=Grid(grid), lpips=not no_lpips, progress=report,
@@ -52,7 +55,8 @@ def verify(
     if failure:
         raise InputError(failure)
     if write:
-        write_entry(with_evaluation(claim, found["evaluated"], found["split"], found["count"]), entry)
+        with interruptible("the entry is as it was"):
+            write_entry(with_evaluation(claim, found["evaluated"], found["split"], found["count"]), entry)
 
 
 def _print(found: dict[str, Any]) -> None:

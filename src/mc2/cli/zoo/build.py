@@ -2,7 +2,6 @@
 
 import json
 import logging
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mc2.cli.arguments import Device, GridSize, Json, Seed, parse_budgets, parse_range
-from mc2.cli.output import interruptible
+from mc2.cli.output import Interrupted, heeding, interruptible
 from mc2.cli.progress import Report, progress
 
 if TYPE_CHECKING:
@@ -71,26 +70,25 @@ def build(
 
 @contextmanager
 def _hearing(bar: Report | None) -> Iterator[Report]:
-    """A report that raises Ctrl-C once more: Python ignores one that falls into the clean-up of h5py's objects."""
-    heard = False
+    """A report that raises an interruption again: Python ignores one that falls into the clean-up of h5py's objects."""
+    heard: list[int] = []
 
-    def hear(*_: object) -> None:
-        nonlocal heard
-        heard = True
-        raise KeyboardInterrupt
+    def hear(number: int, _: object) -> None:
+        heard.append(number)
+        raise Interrupted(number)
 
     def report(done: int, total: int) -> None:
         if heard:
-            raise KeyboardInterrupt
+            raise Interrupted(heard[0])
         if bar:
             bar(done, total)
 
-    handler, hook = signal.signal(signal.SIGINT, hear), sys.unraisablehook
-    sys.unraisablehook = lambda lost: None if lost.exc_type is KeyboardInterrupt else hook(lost)
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type is Interrupted else hook(lost)
     try:
-        yield report
+        with heeding(hear):
+            yield report
     finally:
-        signal.signal(signal.SIGINT, handler)
         sys.unraisablehook = hook
 
 

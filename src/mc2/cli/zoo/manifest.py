@@ -38,7 +38,7 @@ def manifest(
 
 def _make(write: Path | None) -> tuple[Any, Any]:
     """The manifest made here, written if asked for, and the shipped one."""
-    from mc2.files import check_target, replacing
+    from mc2.files import check_target, write_text
     from mc2.zoo import SPLITS, manifest
 
     if write:
@@ -47,8 +47,7 @@ def _make(write: Path | None) -> tuple[Any, Any]:
         tell = None if report is None else lambda split: report(list(SPLITS).index(split), len(SPLITS))
         made = manifest.make_manifest(report=tell)
     if write:
-        with replacing(write) as temporary:
-            temporary.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+        write_text(write, json.dumps(made, indent=2) + "\n")
     return made, manifest.shipped_manifest()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from mc2.errors import InputError, short, unknown
 from mc2.evaluation.leaderboard.schema import CHECKS, FEWEST, Scores, check_scores, exactly
 from mc2.evaluation.leaderboard.scoring import means
-from mc2.files import check_target, replacing
+from mc2.files import check_target, write_text
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
 from mc2.zoo.laws import FRESH, size_of
@@ -193,5 +193,4 @@ def write_entry(entry: Entry, path: str | Path) -> None:
     """Write an entry, whole or not at all."""
     path = Path(path)
     check_target(path, ".json")
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(asdict(entry), ensure_ascii=False, indent=2) + "\n", "utf-8")
+    write_text(path, json.dumps(asdict(entry), ensure_ascii=False, indent=2) + "\n")

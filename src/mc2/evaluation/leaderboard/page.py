@@ -18,7 +18,7 @@ from mc2.evaluation.curve import shipped_curve
 from mc2.evaluation.leaderboard.entries import Entry
 from mc2.evaluation.leaderboard.schema import PARTS, SETTINGS, Scores
 from mc2.evaluation.metrics import HIGHER_IS_BETTER, METRICS
-from mc2.files import check_target, replacing
+from mc2.files import check_target, make_folder, write_text
 from mc2.zoo import FAMILIES, VERSION
 
 NAMES = {"psnr": "PSNR", "snr": "SNR", "mse": "MSE", "lpips": "LPIPS", "relative_l2": "Relative L2"}
@@ -46,10 +46,9 @@ def write_page(entries: Iterable[Entry], path: str | Path, figures: str | Path |
     """Write the page, whole or not at all; its folder is made if need be. figures: a folder of .png files."""
     path, text = Path(path), build_page(entries, figures)
     if path.suffix.lower() == ".html":
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     check_target(path, ".html")
-    with replacing(path) as temporary:
-        temporary.write_text(text, "utf-8", newline="\n")
+    write_text(path, text)
 
 
 def build_page(entries: Iterable[Entry], figures: str | Path | None = None) -> str:

@@ -61,7 +61,7 @@ def write_predictions(path: str | Path, ids: Sequence[str], fields: Any) -> None
     check_target(path, ".npz")
     if found.ndim != 3 or found.shape[1] != found.shape[2] or len(found) != len(ids):
         raise InputError(f"fields of shape {list(found.shape)} must be [count, n, n], one for each of {len(ids)} ids")
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, allow_pickle=False, ids=np.array(ids, np.str_), fields=found)
 
 
