@@ -1,21 +1,46 @@
 """The command line as a user meets it: output, exit codes, one-line errors, whole files."""
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import time
+import warnings
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from matplotlib.image import imread
 
+from mc2.cli.main import main
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "keyhole.toml"
 
 
-def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def started(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, which takes a second to start."""
     command = [sys.executable, "-m", "mc2.cli.main", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in this process, with the warnings of a new one."""
+    words, out, errors = ["mc2", *map(str, arguments)], io.StringIO(), io.StringIO()
+    with (
+        chdir(folder or Path.cwd()), patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(errors),
+        warnings.catch_warnings(),
+    ):  # fmt: skip
+        warnings.resetwarnings()
+        for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", kind)
+        code: object = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return subprocess.CompletedProcess(words, int(code or 0), out.getvalue(), errors.getvalue())
 
 
 def interrupt(arguments: list[str], folder: Path) -> tuple[int, str]:
@@ -29,6 +54,23 @@ def interrupt(arguments: list[str], folder: Path) -> tuple[int, str]:
         finally:
             running.kill()
     return running.returncode, errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["info", "--json"], ["show", "none.toml"], ["fly"], ["solve", EXAMPLE, "--grid", 16, "--max-steps", 2]],
+)
+def test_a_process_of_its_own_says_the_same(tmp_path, arguments):
+    """So that most tests may do without: a result, an error, a wrong use, a warning."""
+    alone, here = (run(*arguments, folder=tmp_path) for run in (started, mc2))
+    assert alone.returncode == here.returncode
+
+    def words(text):  # but for the seconds that it took
+        return [line for line in text.splitlines() if not line.startswith("time")]
+
+    assert words(alone.stdout) == words(here.stdout)
+    if alone.returncode != 2:  # usage is drawn to the width of a terminal
+        assert alone.stderr == here.stderr
 
 
 def test_info_json():

@@ -17,6 +17,7 @@ EXACT = "sin(3*x)*cos(2*y)"
 KNOWN = mc2.Poisson(Disk(1.0), exact=EXACT)
 PROBLEM = mc2.Poisson(Disk(1.0), source=KNOWN.source, boundary=KNOWN.boundary)  # does not know its solution
 MASK = PROBLEM.mask(GRID)
+FEW = {"walks": 16, "points": 500}
 
 
 def wrong(x, y):
@@ -35,13 +36,38 @@ def rms(values):
     return float(np.sqrt(np.mean(values**2)))
 
 
-def check(found, true, ratio=1.3):
-    """The intervals hold the error u − v, an array over the pixels, and the upper end is close to it."""
+def held(found, true):
+    """Whether the intervals for the root mean square and for the mean hold those of u − v, an array over the pixels."""
     overall = found.overall
-    assert overall.rms.low <= rms(true) <= overall.rms.high <= ratio * rms(true)
-    assert overall.mean.low <= true.mean() <= overall.mean.high
     assert overall.rms.low <= overall.rms.estimate <= overall.rms.high
     assert abs(overall.mean.estimate) <= overall.rms.high
+    return (
+        overall.rms.low <= rms(true) <= overall.rms.high,
+        overall.mean.low <= true.mean() <= overall.mean.high,
+    )
+
+
+def check(certify, true, seeds=20, ratio=1.3):
+    """A certificate's intervals hold the error for 16 of 20 seeds or more, and its upper end is close to the error.
+
+    At 95 %, fewer than 16 of 20 hold once in 390 times, fewer than 8 of 10 once in 87, fewer than 4 of 5 once in 44.
+    """
+    found = [certify(seed) for seed in range(seeds)]
+    assert (np.sum([held(one, true) for one in found], axis=0) >= 0.8 * seeds).all()
+    assert np.median([one.overall.rms.high for one in found]) <= ratio * rms(true)
+
+
+def same(found, other, rel=1e-4):
+    """Whether two certificates are of one field, by the same walks."""
+    for one, two in ((found.overall.rms, other.overall.rms), (found.overall.mean, other.overall.mean)):
+        ends, others = ((i.estimate, i.low, i.high) for i in (one, two))
+        assert ends == pytest.approx(others, rel=rel, abs=rel * other.overall.rms.high)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The certificate of the field, that of every kind of array must be like."""
+    return mc2.certify(PROBLEM, FIELD, grid=GRID, **FEW)
 
 
 def data_array(values=FIELD, name=None):
@@ -66,21 +92,23 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-def test_arrays_of_every_kind(kind):
+def test_arrays_of_every_kind(kind, expected):
     """They are all the same field, so they get the same certificate."""
-    found = mc2.certify(PROBLEM, FIELDS[kind], walks=16, points=1000)
-    check(found, -error(X, Y)[MASK])
-    same = mc2.certify(PROBLEM, FIELD, walks=16, points=1000, grid=GRID)
-    assert found.overall.rms.estimate == pytest.approx(same.overall.rms.estimate, rel=1e-4)
-    assert found.walks == 16_000
+    found = mc2.certify(PROBLEM, FIELDS[kind], **FEW)
+    same(found, expected)
+    assert found.walks == 8_000
     assert found.kind == "walks"
     assert found.note == ""
 
 
 @pytest.mark.parametrize("make", [lambda: wrong, lambda: mc2.Poisson(Disk(), exact=wrong).exact])
-def test_functions(make):
+def test_functions(make, expected):
     """A Python function, and one of ours; at the pixels of a grid."""
-    check(mc2.certify(PROBLEM, make(), walks=16, grid=GRID), -error(X, Y)[MASK])
+    same(mc2.certify(PROBLEM, make(), grid=GRID, **FEW), expected)
+
+
+def test_the_error_of_an_array():
+    check(lambda seed: mc2.certify(PROBLEM, FIELD, grid=GRID, seed=seed, **FEW), -error(X, Y)[MASK])
 
 
 def test_functions_are_asked_on_a_grid_that_covers_the_domain():
@@ -96,22 +124,21 @@ def test_functions_are_asked_on_a_grid_that_covers_the_domain():
 def test_bounds_say_where_an_array_lies():
     problem, box = mc2.Laplace(Rectangle(3.0, 1.0, center=(40, 7)), exact="(x - 40)*(y - 7)"), (37, 43, 6, 8)
     x, y = Grid(48, box).points()
-    check(mc2.certify(problem, 0 * X, grid=box, seed=1), ((x - 40) * (y - 7)).ravel())
+    check(lambda seed: mc2.certify(problem, 0 * X, grid=box, seed=seed, **FEW), ((x - 40) * (y - 7)).ravel())
 
 
 def test_rectangular_arrays_and_parts_of_a_domain():
     """Only what is in the array is certified."""
     part = data_array()[20:, 5:40]
     inside = MASK[20:, 5:40]
-    found = mc2.certify(PROBLEM, part, walks=16)
-    check(found, -error(X, Y)[20:, 5:40][inside])
-    assert found.overall.bounds[2] == pytest.approx(GRID.y[20])
+    check(lambda seed: mc2.certify(PROBLEM, part, seed=seed, **FEW), -error(X, Y)[20:, 5:40][inside])
+    assert mc2.certify(PROBLEM, part, **FEW).overall.bounds[2] == pytest.approx(GRID.y[20])
 
 
 def test_points_of_ones_own():
     points = PROBLEM.domain.sample_interior(50, seed=4)
+    check(lambda seed: mc2.certify(PROBLEM, wrong, walks=16, points=points, seed=seed), -error(*points.T))
     found = mc2.certify(PROBLEM, wrong, walks=64, points=points)
-    check(found, -error(*points.T))
     assert found.points == pytest.approx(points, abs=1e-6)
     truth = KNOWN.exact(*found.points.T)
     assert np.abs((found.values - truth) / found.standard_error).max() < 5
@@ -122,10 +149,10 @@ def test_solutions(how):
     """Of the problem itself, and of one that is the same but another object; also on other pixels."""
     solution = mc2.solve(PROBLEM, grid=GRID, **how)
     true = (np.sin(3 * X) * np.cos(2 * Y) - solution.values)[MASK]
-    check(mc2.certify(PROBLEM, solution, confidence=0.99), true)
-    check(mc2.certify(KNOWN, solution, confidence=0.99), true)
-    assert mc2.certify(PROBLEM, solution).overall == solution.certify().overall
-    coarse = mc2.certify(PROBLEM, solution, grid=16, points=500)
+    check(lambda seed: mc2.certify(PROBLEM, solution, seed=seed, **FEW), true)
+    check(lambda seed: mc2.certify(KNOWN, solution, seed=seed, **FEW), true)
+    assert mc2.certify(PROBLEM, solution, **FEW).overall == solution.certify(**FEW).overall
+    coarse = mc2.certify(PROBLEM, solution, grid=16, **FEW)
     assert len(np.unique(coarse.points[:, 0])) <= 16
 
 
@@ -144,19 +171,18 @@ def test_files_of_solutions(tmp_path, ending):
     solution = mc2.solve(PROBLEM, 2, grid=GRID)
     path = tmp_path / f"s.{ending}"
     solution.save(path)
-    true = (np.sin(3 * X) * np.cos(2 * Y) - solution.values)[MASK]
-    check(mc2.certify(PROBLEM, path), true)
-    assert mc2.certify(PROBLEM, str(path)).overall == mc2.certify(PROBLEM, path).overall
+    found = mc2.certify(PROBLEM, path, **FEW)
+    same(found, mc2.certify(PROBLEM, (solution.values, GRID), **FEW), rel=1e-9)
+    assert mc2.certify(PROBLEM, str(path), **FEW).overall == found.overall
 
 
-def test_files_of_arrays(tmp_path):
+def test_files_of_arrays(tmp_path, expected):
     np.save(tmp_path / "f.npy", FIELD)
     np.savez(tmp_path / "f.npz", u=FIELD, bounds=GRID.bounds)
     data_array(name="heat").to_netcdf(tmp_path / "f.nc", engine="scipy")
-    found = [mc2.certify(PROBLEM, tmp_path / f"f.{end}", walks=8) for end in ("npz", "nc")]
-    found.append(mc2.certify(PROBLEM, tmp_path / "f.npy", walks=8, grid=GRID))
-    for own in found:
-        check(own, -error(X, Y)[MASK])
+    for end in ("npz", "nc"):
+        same(mc2.certify(PROBLEM, tmp_path / f"f.{end}", **FEW), expected)
+    same(mc2.certify(PROBLEM, tmp_path / "f.npy", grid=GRID, **FEW), expected)
 
 
 def test_methods_by_name():
@@ -179,7 +205,7 @@ def test_methods_by_name():
 )
 def test_all_families(problem):
     values = np.where(MASK, problem.exact(X, Y) + error(X, Y), 0.0)
-    check(mc2.certify(problem, values, grid=GRID), -error(X, Y)[MASK])
+    check(lambda seed: mc2.certify(problem, values, grid=GRID, seed=seed, **FEW), -error(X, Y)[MASK])
 
 
 def test_rough_sources_are_met():
@@ -190,23 +216,26 @@ def test_rough_sources_are_met():
 
     jump = mc2.Poisson(Disk(1.0), source="where(x > 0.1, 10, -5)", boundary=solution)
     # walks that meet the jump are noisy: the interval is wide, and holds
-    check(mc2.certify(jump, solution(X, Y) + error(X, Y), grid=GRID, seed=1), -error(X, Y)[MASK], ratio=10)
+    values = solution(X, Y) + error(X, Y)
+    check(lambda seed: mc2.certify(jump, (values, GRID), seed=seed), -error(X, Y)[MASK], seeds=10, ratio=10)
     smooth = mc2.Poisson(Disk(1.0), source="2.5", boundary=solution)  # as if a lattice had shown the mean
     blind = mc2.solve(smooth, grid=GRID)
-    check(mc2.certify(jump, (blind.values, GRID), seed=1), (solution(X, Y) - blind.values)[MASK])
+    true = (solution(X, Y) - blind.values)[MASK]
+    check(lambda seed: mc2.certify(jump, (blind.values, GRID), seed=seed), true, seeds=5)
 
 
 @pytest.mark.parametrize(("size", "value"), [(1e-6, 1.0), (1.0, 1e100), (1e-6, 1e100), (1e6, 1e-100)])
-def test_units_do_not_matter(size, value):
+def test_units_do_not_matter(size, value, expected):
     """The certificate of the unit problem, in other units."""
     unit_solution = f"sin(3*(x/{size}))*cos(2*(y/{size}))"
     source, boundary = f"{-13 * value / size**2}*{unit_solution}", f"{value}*{unit_solution}"
     problem = mc2.Poisson(Disk(size), source=source, boundary=boundary)
     box = Grid(48, (-size, size, -size, size))
-    found, unit = mc2.certify(problem, (value * FIELD, box)), mc2.certify(PROBLEM, (FIELD, GRID))
-    check(found, -value * error(X, Y)[MASK])
-    assert found.overall.rms.estimate == pytest.approx(value * unit.overall.rms.estimate, rel=1e-4)
-    assert found.overall.bounds == pytest.approx([size * end for end in unit.overall.bounds])
+    found = mc2.certify(problem, (value * FIELD, box), **FEW)
+    for one, unit in ((found.overall.rms, expected.overall.rms), (found.overall.mean, expected.overall.mean)):
+        ends = one.estimate / value, one.low / value, one.high / value
+        assert ends == pytest.approx((unit.estimate, unit.low, unit.high), rel=1e-4)
+    assert found.overall.bounds == pytest.approx([size * end for end in expected.overall.bounds])
 
 
 def test_methods_in_any_units():
@@ -224,7 +253,8 @@ def test_helmholtz_beyond_the_walks_limit_is_a_bound(k):
     assert (found.kind, found.walks) == ("bound", 0)
     assert "not from walks" in found.note
     assert "bound" in str(found)
-    check(found, -error(X, Y)[MASK])
+    assert held(found, -error(X, Y)[MASK]) == (True, True)
+    assert found.overall.rms.high <= 1.3 * rms(error(X, Y)[MASK])
     exact = mc2.certify(problem, KNOWN.exact(X, Y), grid=GRID).overall.rms
     assert 0 < exact.high < 1e-9
 
@@ -245,7 +275,7 @@ def electrode(x, y):
 def test_rare_data():
     true, held = electrode(X, Y)[MASK], []
     for seed in range(10):
-        found = mc2.certify(ELECTRODE, 0 * X, grid=GRID, seed=seed)
+        found = mc2.certify(ELECTRODE, 0 * X, grid=GRID, seed=seed, **FEW)
         overall = found.overall
         held.append(overall.rms.low <= rms(true) <= overall.rms.high)
         for region in (overall, *found.regions):
@@ -257,11 +287,11 @@ def test_rare_data():
 @pytest.mark.parametrize("how", [{}, {"walks": 16}, {"walks": 2}, {"tolerance": 1e-4}])
 def test_solutions_of_rare_data(how):
     """Within its error bars, or not converged. Values near the electrode are 1e4: below 1e-11 is rounding."""
-    for seed in range(3):
+    for seed in range(2):
         solution = mc2.solve(ELECTRODE, grid=GRID, seed=seed, **how)
         miss = rms((electrode(X, Y) - solution.values)[MASK])
         assert miss <= 1.96 * rms(solution.standard_error[MASK]) + 1e-11 or not solution.converged
-        overall = mc2.certify(ELECTRODE, solution, seed=seed).overall
+        overall = mc2.certify(ELECTRODE, solution, seed=seed, **FEW).overall
         assert overall.rms.low <= miss <= overall.rms.high + 1e-11
         assert overall.rms.high > 0
 

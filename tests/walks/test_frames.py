@@ -112,12 +112,6 @@ def test_batches_in_any_units():
     np.testing.assert_allclose(found.mean, expected.mean, atol=1e-3)
 
 
-def test_points_outside_are_refused_by_name():
-    task = mc2.Laplace(Square(), "x")
-    with pytest.raises(InputError, match=r"2 of 3 points lie outside .* points\[1\] = \(2, 0\)"):
-        estimate(task, 8, points=[[0, 0], [2, 0], [0, 1.0001]])
-
-
 def test_points_on_the_boundary_have_its_value():
     task = mc2.Laplace(Square(), "x + 2*y")
     found = estimate(task, 8, points=[[1, 0.5], [0, 0], [-1, -1]], device="cpu")

@@ -22,7 +22,7 @@ from mc2.correction.field import Field
 from mc2.errors import InputError, short
 from mc2.geometry.checks import whole
 from mc2.problems import Frame, Problem
-from mc2.walks.engine import Options
+from mc2.walks.engine import MAX_KEY, Options
 
 if TYPE_CHECKING:
     from mc2.correction.solution import Solution
@@ -258,7 +258,7 @@ def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
 def check_arguments(walks: int, points: object, confidence: float, seed: int) -> None:
     """Refuse what no certificate can be made with."""
     whole("walks", walks, 2)
-    whole("seed", seed, 0)
+    whole("seed", seed, 0, MAX_KEY - INSTANCE)  # beyond, random numbers would be those of other walks
     if isinstance(points, int):
         whole("points", points, FEWEST)
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
