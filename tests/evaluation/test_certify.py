@@ -114,8 +114,8 @@ def test_the_error_of_an_array():
 def test_functions_are_asked_on_a_grid_that_covers_the_domain():
     problem = mc2.Laplace(Rectangle(3.0, 1.0, center=(40, 7)), exact="(x - 40)*(y - 7)")
     found = mc2.certify(problem, lambda x, y: (x - 40) * (y - 7) + 0.5)
-    assert found.overall.rms.estimate == pytest.approx(0.5, rel=1e-4)
-    assert found.overall.mean.estimate == pytest.approx(-0.5, rel=1e-4)
+    assert found.overall.rms.estimate == pytest.approx(0.5, rel=2e-3)
+    assert found.overall.mean.estimate == pytest.approx(-0.5, rel=2e-3)
     xmin, xmax, ymin, ymax = found.overall.bounds
     assert (xmin, xmax) == pytest.approx((37, 43), abs=0.02)
     assert (ymin, ymax) == pytest.approx((6, 8), abs=0.02)

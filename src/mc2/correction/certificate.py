@@ -176,8 +176,9 @@ def certify_claim(
     quantile, floor = _quantile(confidence), ROUNDING * scale
     if not sampled:
         floor += quantile * float(np.sqrt(np.mean(lift_error**2)))
+    hidden_mean, hidden_square = left.hidden(scores.largest)
     make = _Maker(
-        known, drawn, scores, quantile, floor, left.hidden(scores.largest),
+        known, drawn, scores, quantile, floor, (hidden_mean + field.unsampled, hidden_square + field.unsampled**2),
         np.zeros_like(lift_error) if field.exact else lift_error,
     )  # fmt: skip
     bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
@@ -327,7 +328,7 @@ class _Maker:
     scores: what walks say there of u − φ.
     quantile: of the intervals.
     floor: no upper end is below.
-    hidden: see `LeftOver.hidden`.
+    hidden: mean and mean square of what walks have not met: see `LeftOver.hidden` and `Field.unsampled`.
     lift_error: standard error of φ at all points for a rough source; 0 where all of it is sampled well.
     """
 
