@@ -440,6 +440,17 @@ def test_limits_of_a_tolerance(limit):
     assert rms(found.values[found.mask] - truth) < 1.96 * rms(bars(found))
 
 
+@pytest.mark.parametrize("limit", [{"max_seconds": 1e-9}, {"max_walks": 1}])
+def test_there_is_one_round_whatever_the_limits(limit):
+    """Also where lifting a rough source alone has taken all of the time."""
+    task = mc2.Poisson(Disk(), source="where(x > 0.1, 10, -5)", boundary="y")
+    with pytest.warns(UserWarning, match="above the tolerance"):
+        found = mc2.solve(task, tolerance=1e-9, grid=Grid(24), **limit)
+    assert not found.converged
+    assert found.reason.startswith("stopped at max")
+    assert [step.kind for step in found.history] == ["lift", "walks", "source"]
+
+
 @pytest.mark.filterwarnings("ignore:the standard error is", "ignore:no basis fits this problem")
 def test_what_walks_cannot_tell_from_noise_is_claimed():
     """120 jumps are fitted to 1 %: that few walks meet what is left is no proof that there is nothing."""

@@ -251,7 +251,9 @@ class _Solver:
         if self.wanted.start == "boundary" or rounds.edge.narrow:
             rounds.fit_boundary(PER_ROUND)
             left, untried = left - PER_ROUND, False
-        while left >= PER_ROUND and rounds.fit_error > self._worth_fitting and not self._spent():
+        while left >= PER_ROUND and rounds.fit_error > self._worth_fitting:
+            if rounds.history and self._spent():  # one round there is, whatever the limits
+                break
             count = left if left < 2 * PER_ROUND else PER_ROUND
             if untried and rounds.slow:
                 rounds.fit_boundary(count)
