@@ -1,24 +1,28 @@
 """Checkpoints: all that a run needs to go on as if it had never stopped, in files that run nothing when read.
 
-state.json                            step, seconds, history, and the names of the two below; written last
+state.json                            step, seconds, history, names and checksums of the two below; written last
 network-STEP.safetensors              weights (network.…) and their average (average.…)
 optimiser-STEP.safetensors            moments of AdamW
 NAME.safetensors, NAME.json           the best average so far, ready for use, and the log
 """
 
+import hashlib
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from mc2.errors import InputError, short
 from mc2.files import replacing
 from mc2.training.config import FIXED, Config, config_from_data
+from mc2.training.resume import read_part, read_state, seal, shapes_of_moments, shapes_of_networks
 
 
 @dataclass
@@ -47,9 +51,8 @@ def save_state(folder: Path, state: State, config: Config) -> None:
     names = {part: f"{part}-{state.step}.safetensors" for part in ("network", "optimiser")}
     parts = (("network", state.network), ("average", state.average))
     tensors = {f"{part}.{name}": value for part, module in parts for name, value in module.state_dict().items()}
-    _save(folder / names["network"], tensors)
-    moments = state.optimiser.state_dict()["state"]
-    _save(folder / names["optimiser"], {f"{n}.{key}": v for n, entry in moments.items() for key, v in entry.items()})
+    entries = state.optimiser.state_dict()["state"]
+    moments = {f"{n}.{key}": value for n, entry in entries.items() for key, value in entry.items()}
     contents = {
         "step": state.step,
         "seconds": state.seconds,
@@ -57,8 +60,12 @@ def save_state(folder: Path, state: State, config: Config) -> None:
         "history": state.history,
         "config": config.data,
         "files": names,
+        "sums": {
+            "network": _save(folder / names["network"], tensors),
+            "optimiser": _save(folder / names["optimiser"], moments),
+        },
     }
-    write_json(folder / "state.json", contents)
+    write_json(folder / "state.json", seal(contents))
     for part in names:
         for old in folder.glob(f"{part}-*.safetensors"):
             if old.name != names[part]:
@@ -68,24 +75,34 @@ def save_state(folder: Path, state: State, config: Config) -> None:
 def load_state(folder: Path, state: State, config: Config) -> bool:
     """Take up the checkpoint in a folder, if there is one."""
     path = folder / "state.json"
-    if not path.is_file():
+    if not os.path.lexists(path):
         return False
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        _check_same(folder, found["config"], config)
-        tensors, moments = (load_file(folder / found["files"][part]) for part in ("network", "optimiser"))
-        for part, module in (("network", state.network), ("average", state.average)):
-            own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
-            module.load_state_dict(own)
-        _load_moments(state.optimiser, moments)
-        state.step, state.seconds = int(found["step"]), float(found["seconds"])
-        state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
-    except InputError:
-        raise
-    except (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError, AttributeError) as error:
-        line = " ".join(str(error).split())[:200]
-        raise InputError(f"{folder} has no checkpoint that can be read ({line}): begin anew with --no-resume") from None
+    with _unreadable(folder):
+        found = read_state(path)
+    _check_same(folder, found["config"], config)
+    with _unreadable(folder):
+        names, sums = found["files"], found["sums"]
+        tensors = read_part(folder / names["network"], shapes_of_networks(state.network), sums["network"])
+        shapes = shapes_of_moments(state.optimiser, found["step"])
+        moments = read_part(folder / names["optimiser"], shapes, sums["optimiser"])
+    for part, module in (("network", state.network), ("average", state.average)):
+        own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
+        module.load_state_dict(own)
+    _load_moments(state.optimiser, moments)
+    state.step, state.seconds = found["step"], float(found["seconds"])
+    state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
     return True
+
+
+@contextmanager
+def _unreadable(folder: Path) -> Iterator[None]:
+    """What is refused in this block is said of a folder's checkpoint, with the way out."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            f"{folder} has no checkpoint that can be read ({error}): begin anew with --no-resume"
+        ) from None
 
 
 def write_json(path: Path, contents: Any) -> None:
@@ -94,9 +111,12 @@ def write_json(path: Path, contents: Any) -> None:
         temporary.write_text(json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8")
 
 
-def _save(path: Path, tensors: dict[str, Tensor]) -> None:
+def _save(path: Path, tensors: dict[str, Tensor]) -> str:
+    """Write a file of tensors; returns its SHA-256."""
+    content = save({name: value.detach().contiguous().cpu() for name, value in tensors.items()})
     with replacing(path) as temporary:
-        temporary.write_bytes(save({name: value.detach().contiguous().cpu() for name, value in tensors.items()}))
+        temporary.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
@@ -114,7 +134,9 @@ def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) 
 def _check_same(folder: Path, before: dict[str, Any], config: Config) -> None:
     """Refuse to go on with another run's weights. How long a run is, and how it is looked at, may change."""
     # keys that an earlier version did not have get their usual values
-    then, now = (json.loads(json.dumps(own.data)) for own in (config_from_data(before), config))
+    with _unreadable(folder):
+        earlier = config_from_data(before)
+    then, now = (json.loads(json.dumps(own.data)) for own in (earlier, config))
     for key in FIXED:
         if then[key] != now[key]:
             raise InputError(

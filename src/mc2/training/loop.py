@@ -7,7 +7,6 @@ and on from there with smaller steps.
 """
 
 import copy
-import json
 import math
 import statistics
 import time
@@ -20,9 +19,11 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.weights_file import on_device, read_weights, sha256, write_weights
+from mc2.correction.weights_file import on_device, read_weights, write_weights
 from mc2.errors import InputError
 from mc2.networks.registry import count_parameters, make_network
+from mc2.reading.json import MAX_LOG_BYTES, read_object
+from mc2.reading.plain import file_sha256
 from mc2.training.checkpoints import State, load_state, save_state, write_json
 from mc2.training.config import Config
 from mc2.training.data import Batch, held_batches, training_batches
@@ -96,7 +97,7 @@ def _begin(config: Config, device: torch.device) -> State:
     )
     state = State(network, average, optimiser)
     if config.start and (log := Path(config.start).with_suffix(".json")).is_file():
-        state.history["start"] = json.loads(log.read_text("utf-8"))  # read_weights has looked at it
+        state.history["start"] = read_object(log, "log of a network", MAX_LOG_BYTES)
     return state
 
 
@@ -236,7 +237,7 @@ def _log(folder: Path, state: State, config: Config, processes: Processes) -> di
     weights, device = folder / f"{config.name}.safetensors", processes.device
     return {
         "name": config.name,
-        "sha256": sha256(weights) if weights.is_file() else None,
+        "sha256": file_sha256(weights) if weights.is_file() else None,
         "config": config.data,
         "score": TASKS[config.task].score,
         "unit": TASKS[config.task].unit,
