@@ -6,8 +6,7 @@ and the checksum before it is given out. Reading one runs nothing.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -24,6 +23,7 @@ from mc2.files import replacing
 from mc2.geometry.checks import whole
 from mc2.networks.registry import make_network, plan_network
 from mc2.reading.json import MAX_LOG_BYTES, parse_json, read_object
+from mc2.reading.plain import saying
 from mc2.reading.tensors import Tensor, Tensors, open_tensors
 
 FORMAT = "mc2-weights-2"
@@ -87,7 +87,7 @@ def read_weights(path: Path, kind: type[AnyKind] = Inputs) -> tuple[nn.Module, A
         raise InputError(f"there is no weights file {path}")
     promised = _promised(path)
     with open_tensors(path) as file:
-        with _unreadable():
+        with saying("is not a weights file that this version reads"):
             about = _about(file)
             inputs, grid = _inputs(about, kind), whole("grid", about["grid"], 1, MAX_GRID)
             wanted = plan_network(about["network"], inputs.size)
@@ -108,15 +108,6 @@ def task_of(path: Path) -> str:
         return Inputs.task  # whoever reads the file as one of those will say what is wrong with it
 
 
-@contextmanager
-def _unreadable() -> Iterator[None]:
-    """What is refused in this block is said of a weights file."""
-    try:
-        yield
-    except (InputError, TypeError) as error:  # the latter for inputs with other keys
-        raise InputError(f"is not a weights file that this version reads: {one_line(error)}") from None
-
-
 def _about(file: Tensors) -> dict[str, Any]:
     """What a file says of its network, if it is one of ours."""
     if file.metadata.keys() != {"mc2"}:
@@ -135,7 +126,10 @@ def _about(file: Tensors) -> dict[str, Any]:
 def _inputs(about: dict[str, Any], kind: type[AnyKind]) -> AnyKind:
     if _task(about) != kind.task:
         raise InputError(f"its network was trained for the task {short(_task(about))}, not {kind.task!r}")
-    return kind(**about["inputs"])
+    try:
+        return kind(**about["inputs"])
+    except TypeError as error:  # for other keys than those of the task
+        raise InputError(one_line(error)) from None
 
 
 def _task(about: dict[str, Any]) -> str:

@@ -7,7 +7,6 @@ archive's own checksum (CRC-32) of every array is checked.
 
 import io
 import math
-import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mc2.errors import InputError, one_line, short
-from mc2.reading.plain import naming, open_plain, size_of
+from mc2.reading.plain import size_of
 
 MAX_BYTES = 1_400_000_000
 """Bytes of all arrays that are read from one file. A file of predictions for all of `test` has 1.31e9."""
@@ -84,7 +83,7 @@ class Arrays:
         header = self.headers[name]
         if header.dtype.kind != "U" or header.shape != () or header.dtype.itemsize > 4 * longest:
             raise InputError(f"{name} must be a text of at most {longest:,} characters, not {header}")
-        return str(ascii_texts(name, self.read(name))[()])
+        return str(ascii_texts(name, self.read(name)).item())
 
     def _header(self, name: str) -> Header:
         info = self._members[name]
@@ -92,27 +91,19 @@ class Arrays:
             return _header(file, name, info.file_size)
 
 
-@contextmanager
-def open_npz(path: str | os.PathLike[str]) -> Iterator[Arrays]:
-    """The arrays of a .npz file. Errors name the file."""
-    with naming(path), open_plain(path) as file, refusing(".npz"):
-        yield open_arrays(file)
-
-
-def open_arrays(file: BufferedReader) -> Arrays:
-    """The arrays of an open .npz file; use it within `refusing`."""
+def open_npz(file: BufferedReader) -> Arrays:
+    """The arrays of an open .npz file. Use it, and read them, within `refusing`."""
     _check_list(file)
     return Arrays(ZipFile(file))
 
 
-def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """The array of a .npy file. Errors leave the file's name to the caller."""
-    with open_plain(path) as file:
-        header = _header(file, "the array", size_of(file))
-        if header.size > MAX_BYTES:
-            raise InputError(_too_large("the array", header))
-        file.seek(0)
-        return _read(file, "the array", header)
+def read_npy(file: BufferedReader) -> NDArray[Any]:
+    """The array of an open .npy file."""
+    header = _header(file, "the array", size_of(file))
+    if header.size > MAX_BYTES:
+        raise InputError(_too_large("the array", header))
+    file.seek(0)
+    return _read(file, "the array", header)
 
 
 def ascii_texts(name: str, texts: NDArray[Any]) -> NDArray[Any]:
@@ -126,14 +117,14 @@ def ascii_texts(name: str, texts: NDArray[Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def refusing(kind: str) -> Iterator[None]:
-    """What a damaged file raises becomes one line. kind: how it ends."""
+def refusing() -> Iterator[None]:
+    """What a damaged archive raises becomes one line."""
     try:
         yield
     except InputError:
         raise
     except _BROKEN as error:
-        raise InputError(f"is not a whole {kind} file: {one_line(error)}") from None
+        raise InputError(f"is not a whole .npz file: {one_line(error)}") from None
 
 
 def _check_list(file: BufferedReader) -> None:

@@ -23,6 +23,8 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
         flags |= getattr(os, name, 0)
     try:
         handle = os.open(path, flags)
+    except FileNotFoundError:
+        raise InputError("no such file") from None
     except (OSError, ValueError) as error:  # the latter for a name with a null character
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     kind = stat.S_IFMT(os.fstat(handle).st_mode)
@@ -63,9 +65,18 @@ def size_of(file: BufferedReader) -> int:
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Whatever is refused in this block is said of a file, in one line whatever the file's name."""
+    name = os.fspath(path)
+    try:
+        with saying(name if name.isprintable() else ascii(name)):
+            yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+@contextmanager
+def saying(words: str) -> Iterator[None]:
+    """Whatever is refused in this block is said after these words."""
     try:
         yield
-    except (InputError, OSError) as error:
-        name = os.fspath(path)
-        said = f"cannot be read: {error.strerror or error}" if isinstance(error, OSError) else error
-        raise InputError(f"{name if name.isprintable() else ascii(name)}: {said}") from None
+    except InputError as error:
+        raise InputError(f"{words}: {error}") from None

@@ -80,7 +80,7 @@ class Tensors:
         found: dict[str, NDArray[Any]] = {}
         for name, tensor in self.declared.items():
             array = np.empty(tensor.shape, DTYPES[tensor.dtype])
-            view = array.reshape(-1).view(np.uint8)
+            view = array.reshape(-1).view(np.uint8).data
             if self._file.readinto(view) != tensor.size:
                 raise InputError("it ends too early")
             self._digest.update(view)
