@@ -62,7 +62,8 @@ def trained_correctors():
 
 def networks():
     rows = []
-    names = [name for own in (*shipped_correctors(), "sunet-paper") for name in (own, f"{own}-alone", f"{own}-ours")]
+    own_ways = ("", "-gpu", "-alone", "-one-pass")
+    names = [f"{own}{way}" for own in (*shipped_correctors(), "sunet-paper") for way in own_ways]
     for name in (own for own in names if (RESULTS / f"evaluate_{own}.json").is_file()):
         found = result(f"evaluate_{name}")
         own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]

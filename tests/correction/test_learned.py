@@ -187,6 +187,7 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
 def test_one_pass_is_told_nothing_of_the_equation(tmp_path):
     path, _ = weights(tmp_path, Inputs(("estimate", "source", "mask"), variance=False))
     method = ours.OnePass(str(path))
+    assert method.name == "some-one-pass"
     assert set(method.reads) == {"estimate", "mask", "grid", "source"}
     mean, _, _, mask, grid, source = case(1)
     found = method.solve(Case(method, {"estimate": mean, "mask": mask == 1, "grid": grid, "source": source}))

@@ -333,7 +333,7 @@ BAD = [
     ({"tolerance": 1e-3, "corrector": "physics"}, "a tolerance needs the corrector 'rounds'"),
     ({"tolerance": 1e-3, "corrector": "none"}, "a tolerance needs the corrector 'rounds'"),
     ({"start": "wals"}, "unknown start 'wals': did you mean 'walks'?"),
-    ({"corrector": "magic"}, "unknown corrector 'magic': known: mc2, mc2-unet, none, physics, rounds"),
+    ({"corrector": "magic"}, "unknown corrector 'magic': known: mc2, mc2-unet, none, physics, rounds, sunet-compact"),
     ({"corrector": "physics", "walks": 1}, "two or more walks per pixel"),
     ({"seed": -1}, "seed = -1"),
     ({"epsilon": 3}, "epsilon = 3"),

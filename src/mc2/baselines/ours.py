@@ -91,7 +91,7 @@ class OnePass(Method):
     reads = ("estimate", "mask", "grid", "source")
 
     def __init__(self, weights: str) -> None:
-        self.learned, self.name = load_network(weights), Path(weights).name.removesuffix(ENDING)
+        self.learned, self.name = load_network(weights), Path(weights).name.removesuffix(ENDING) + "-one-pass"
         if self.learned.inputs.variance or self.learned.inputs.lifted:
             raise InputError(f"{weights} was trained to read more than estimate, source and mask: use it as a network")
 

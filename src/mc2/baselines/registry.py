@@ -24,6 +24,8 @@ METHODS: dict[str, Callable[..., Method]] = {
     "mc2": ours.Network,
     "mc2-alone": partial(ours.Network, sweeps=0),
     "mc2-unet": partial(ours.Network, weights="mc2-unet"),
+    "sunet-compact": partial(ours.Network, weights="sunet-compact"),
+    "sunet-compact-one-pass": partial(ours.OnePass, weights="sunet-compact"),
     "mc2-physics": ours.Physics,
     "mc2-rounds": ours.ByRounds,
     "trefftz": ours.Trefftz,

@@ -23,7 +23,9 @@ def solve(
         float | None, typer.Option(help="Give up on a tolerance after so long; 20 if no limit is given.")
     ] = None,
     max_walks: Annotated[int | None, typer.Option(help="Likewise, after so many walks in all.")] = None,
-    corrector: Annotated[str, typer.Option(help="rounds, physics, mc2 or mc2-unet (networks), or none.")] = "rounds",
+    corrector: Annotated[
+        str, typer.Option(help="rounds, physics, a network (mc2, mc2-unet or sunet-compact), or none.")
+    ] = "rounds",
     start: Annotated[str, typer.Option(help="Of rounds: walks, or boundary to fit the boundary data first.")] = "walks",
     certify: Annotated[int, typer.Option(help="Walks per point of a certificate of the error; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz or .nc file.")] = None,

@@ -70,7 +70,8 @@ def solve(
     walks: from each of about 3,600 points that are fitted; with another corrector than `rounds`, from every pixel.
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
     corrector: `rounds` (walk what is left, fit it, repeat), `physics` (fit walks from every pixel once, without the
-    boundary data), `none` (the walks' mean), or the name of a network's weights: `mc2` or `mc2-unet`.
+    boundary data), `none` (the walks' mean), or the name of a network's weights: `mc2`, `mc2-unet`
+    or `sunet-compact`.
     start: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what that leaves over: on
     smooth problems the most accurate.
     grid: where; a number of pixels along a side, 256 if not given, covers the domain.
