@@ -56,7 +56,8 @@ def main() -> None:
     try:
         app()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        said = str(error)  # may have a file's name in it, which can be of any characters
+        print(f"error: {said if said.isprintable() else ascii(said)[1:-1]}", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:  # the reader of our output went away, which is its right
         sys.stderr.close()
