@@ -60,7 +60,8 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        said = str(error)  # may have a file's name in it, which can be of any characters
+        print(f"error: {said if said.isprintable() else ascii(said)[1:-1]}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed has no place

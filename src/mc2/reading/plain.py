@@ -66,11 +66,11 @@ def size_of(file: BufferedReader) -> int:
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Whatever is refused in this block is said of a file, in one line whatever the file's name."""
     name = os.fspath(path)
-    try:
-        with saying(name if name.isprintable() else ascii(name)):
+    with saying(name if name.isprintable() else ascii(name)):
+        try:
             yield
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}") from None
 
 
 @contextmanager

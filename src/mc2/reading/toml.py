@@ -25,8 +25,10 @@ def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
         raise InputError("is not a text file in UTF-8") from None
     except InputError:
         raise
-    except (ValueError, RecursionError) as error:  # tomllib's own, and Python's for integers of thousands of digits
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"is not valid TOML: {one_line(error)}") from None
+    except ValueError:  # Python's own
+        raise InputError("has an integer of thousands of digits: integers have at most 63 bits") from None
     _check_integers(data)
     return data
 

@@ -66,7 +66,8 @@ class Description:
         if not isinstance(self.split, str) or self.split not in SPLITS:
             raise unknown("split", self.split, SPLITS)
         start, stop = (whole("range", end, 0) for end in listed("range", self.range, "two indices"))
-        if not start < stop <= (size := SPLITS[self.split]):
+        size = SPLITS[self.split]
+        if not start < stop <= size:
             raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
         if self.file_format not in FILE_FORMATS:
             raise unknown("format", self.file_format, FILE_FORMATS)

@@ -176,8 +176,9 @@ def read_entries(folder: str | Path) -> list[Entry]:
 
     An entry counts as evaluated if the folder's list of evaluations says so; one that only claims it is refused.
     """
-    if not Path(folder).is_dir():
-        raise InputError(f"{folder}: there is no such folder")
+    with naming(folder):
+        if not Path(folder).is_dir():
+            raise InputError("there is no such folder")
     paths, sums = sorted(Path(folder).glob("*.json")), read_evaluations(folder)
     if len(paths) > MOST_ENTRIES:
         raise InputError(f"{folder}: has {len(paths):,} entries: at most {MOST_ENTRIES:,} are read")
