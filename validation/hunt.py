@@ -1,6 +1,6 @@
 """A hunt for problems whose true error lies outside what `mc2.solve` and its certificates claim.
 
-    python -m validation.hunt [--count 500] [--seed 0] [--only KIND …] [--worst 10] [--json] [--strict]
+    python -m validation.hunt [--count 500] [--seed 0] [--only KIND …] [--worst 10] [--json [--brief]] [--strict]
     python -m validation.hunt --case 17    # one case again: its lines of Python, and all that was found
     python -m validation.hunt --known      # the cases that once broke a claim
 
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--worst", type=int, default=10, help="cases to name")
     parser.add_argument("--seconds", type=float, default=30.0, help="after which a case is given up")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
+    parser.add_argument("--brief", action="store_true", help="the object without a row for every case")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a rule is broken")
     given = parser.parse_args()
     if given.case is not None:
@@ -124,12 +125,18 @@ def main():
         print(json.dumps(run(case, given.seconds), indent=2))
         return 0
     if given.known:
-        rows = hunt(list(known().values()), given.seconds)
-        print(json.dumps(rows) if given.json else written([line(row) for row in rows]))
+        names, rows = list(known()), hunt(list(known().values()), given.seconds)
+        lines = [{"name": name} | line(row) for name, row in zip(names, rows, strict=True)]
+        print(json.dumps(lines if given.brief else rows, indent=1) if given.json else written(lines))
         return int(given.strict and any(row["broken"] for row in rows))
     cases = [partial(draw, given.seed, index) for index in choose(given.count, given.only)]
     found = report(hunt(cases, given.seconds), given.seed, given.worst)
-    print(json.dumps(found)) if given.json else show(found)
+    if given.json:
+        print(
+            json.dumps({name: part for name, part in found.items() if not (given.brief and name == "cases")}, indent=1)
+        )
+    else:
+        show(found)
     return int(given.strict and not all(found["verdict"].values()))
 
 

@@ -1,5 +1,6 @@
 """`mc2.certify`: every kind of field, errors that are known, and fields that are none."""
 
+import math
 import re
 
 import numpy as np
@@ -114,8 +115,8 @@ def test_the_error_of_an_array():
 def test_functions_are_asked_on_a_grid_that_covers_the_domain():
     problem = mc2.Laplace(Rectangle(3.0, 1.0, center=(40, 7)), exact="(x - 40)*(y - 7)")
     found = mc2.certify(problem, lambda x, y: (x - 40) * (y - 7) + 0.5)
-    assert found.overall.rms.estimate == pytest.approx(0.5, rel=1e-4)
-    assert found.overall.mean.estimate == pytest.approx(-0.5, rel=1e-4)
+    assert found.overall.rms.estimate == pytest.approx(0.5, rel=2e-3)
+    assert found.overall.mean.estimate == pytest.approx(-0.5, rel=2e-3)
     xmin, xmax, ymin, ymax = found.overall.bounds
     assert (xmin, xmax) == pytest.approx((37, 43), abs=0.02)
     assert (ymin, ymax) == pytest.approx((6, 8), abs=0.02)
@@ -301,8 +302,17 @@ def test_functions_that_cannot_be_looked_into_are_said_to_be():
     table = np.linspace(-1, 1, 9)
     problem = mc2.Laplace(Disk(1.0), boundary=lambda x, y: np.interp(x, table, table**2))
     found = mc2.certify(problem, 0 * X, grid=GRID, walks=4, points=100)
-    assert "cannot be enclosed" in found.note
+    assert found.note.startswith("boundary data cannot be enclosed")
     assert found.note in str(found)
+
+
+def test_sources_that_cannot_be_looked_into_are_said_to_be():
+    """A heater that no sample meets cannot be found in a function that is only called."""
+    hidden = np.vectorize(lambda x, y: -1e7 if math.hypot(x - 0.31, y + 0.27) < 2e-4 else 0.0)
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        problem = mc2.Poisson(Disk(1.0), source=lambda x, y: hidden(x, y), boundary="x")
+    found = mc2.certify(problem, X, grid=GRID, walks=4, points=100)
+    assert found.note.startswith("the source cannot be enclosed")
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mc2.correction.averaging import Scores, score_walks
 from mc2.correction.edge import Edge, LeftOver
+from mc2.correction.features import can_enclose
 from mc2.correction.field import Field
 from mc2.errors import InputError, short
 from mc2.geometry.checks import whole
@@ -43,7 +44,7 @@ COMPARED = 512
 """Points at which the two are compared to tell, about."""
 UNSAMPLED = 1e-10
 """Part of the largest value below which an error for the source is not worth sampling it."""
-NOT_ENCLOSED = "boundary data cannot be enclosed: intervals are of the walks and boundary samples seen"
+NOT_ENCLOSED = "{} cannot be enclosed: a feature narrower than all samples may be missed"
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,9 @@ def certify_claim(
     quantile, floor = _quantile(confidence), ROUNDING * scale
     if not sampled:
         floor += quantile * float(np.sqrt(np.mean(lift_error**2)))
+    hidden_mean, hidden_square = left.hidden(scores.largest)
     make = _Maker(
-        known, drawn, scores, quantile, floor, left.hidden(scores.largest),
+        known, drawn, scores, quantile, floor, (hidden_mean + field.unsampled, hidden_square + field.unsampled**2),
         np.zeros_like(lift_error) if field.exact else lift_error,
     )  # fmt: skip
     bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
@@ -194,8 +196,16 @@ def certify_claim(
         fitted[drawn.index] + scores.mean + (0.0 if scores.source_mean is None else scores.source_mean),
         np.sqrt(scores.variance + (0.0 if scores.source_variance is None else scores.source_variance)),
         walks * x.size,
-        note="" if edge.enclosed else NOT_ENCLOSED,
+        note=_note(problem, edge),
     )
+
+
+def _note(problem: Problem, edge: Edge) -> str:
+    """What the intervals rest on, where they rest on samples of data that nobody can look into."""
+    sampled = [] if edge.enclosed else ["boundary data"]
+    if problem.source is not None and not can_enclose(problem.source):
+        sampled.insert(0, "the source")
+    return NOT_ENCLOSED.format(" and ".join(sampled)) if sampled else ""
 
 
 def bound_claim(claim: Claim, fitted: Array, error: float, confidence: float) -> Certificate:
@@ -327,7 +337,7 @@ class _Maker:
     scores: what walks say there of u − φ.
     quantile: of the intervals.
     floor: no upper end is below.
-    hidden: see `LeftOver.hidden`.
+    hidden: mean and mean square of what walks have not met: see `LeftOver.hidden` and `Field.unsampled`.
     lift_error: standard error of φ at all points for a rough source; 0 where all of it is sampled well.
     """
 

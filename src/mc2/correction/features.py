@@ -126,6 +126,16 @@ def _rare(data: Function, domain: Domain) -> Features:
     return Features(places, np.array([0.5 * step * len(run) for run in runs]), largest, None, share)
 
 
+def can_enclose(function: Function) -> bool:
+    """Whether nothing of a function can hide from a search: it is a formula, or known to be smooth."""
+    return isinstance(function, Atoms) or _formula(function) is not None
+
+
+def _formula(function: Function) -> Expression | None:
+    own = function.double if isinstance(function, BoundaryFunction) else function
+    return own if isinstance(own, Expression) else None
+
+
 class _Cells(ABC):
     """Pieces of a region, given by their lower and upper ends [n, dimensions] in coordinates of their own."""
 
@@ -261,8 +271,7 @@ class _Search:
 
     def __init__(self, cells: _Cells) -> None:
         self.cells, self.random = cells, np.random.default_rng(0)
-        function = cells.function.double if isinstance(cells.function, BoundaryFunction) else cells.function
-        self.expression = function if isinstance(function, Expression) else None
+        self.expression = _formula(cells.function)
         self.smallest, self.largest = np.inf, -np.inf
         self.candidates: list[tuple[Array, Array, NDArray[np.intp]]] = []  # coordinates, how far off, root
 

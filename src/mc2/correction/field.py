@@ -60,6 +60,12 @@ class Field:
         """Standard error at points for what the lift does not know of the source."""
         return np.zeros(x.size) if self.resolution is None else self.resolution.error(x, y)
 
+    @property
+    def unsampled(self) -> float:
+        """Root mean square of the error that walks do not see, since the source was spread before they met it."""
+        found = self.resolution
+        return 0.0 if found is None or found.mollifier is None else found.mollifier.local * found.left
+
     def on_grid(self, grid: Grid, mask: NDArray[np.bool_]) -> Array:
         """Values at the pixels of a mask, 0 elsewhere."""
         field = np.zeros(grid.shape)
@@ -113,14 +119,21 @@ def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:
 
 
 def source_residual(problem: Problem, field: Field, samples: Samples) -> Array:
-    """Scores of walks for what a field leaves over of the source [point, walk]: their mean is its error of u."""
+    """Scores of walks for what a field leaves over of the source [point, walk]: their mean is its error of u.
+
+    Where it is rough, it is spread first, which changes that error by no more than `Field.unsampled`.
+    """
     assert problem.source is not None
     source, lift = problem.source, field.lift
+    mollifier = None if field.resolution is None else field.resolution.mollifier
 
     def left(x: Array, y: Array) -> Array:
         return source(x, y) if lift is None else source(x, y) - lift.applied(x, y)
 
-    return samples.weight * at_points(left, samples.x, samples.y)
+    def spread(x: Array, y: Array) -> Array:
+        return left(x, y) if mollifier is None else mollifier.spread(left, x, y)
+
+    return samples.weight * at_points(spread, samples.x, samples.y)
 
 
 def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:

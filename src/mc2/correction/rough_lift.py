@@ -32,6 +32,7 @@ from mc2.correction.lift import (
     steepness,
 )
 from mc2.correction.lift_kernels import STEEP, WIDTH, partition, spread
+from mc2.correction.mollifier import CELLS, Mollifier
 from mc2.correction.quadrature import NO_PEAKS, Nodes, Peaks, integrate
 from mc2.geometry import Domain, Grid
 from mc2.problems import Function
@@ -80,6 +81,7 @@ class Resolution:
     errors: standard error of w [row, column], tile by tile; a single tile where a lattice does.
     resolved: whether that can be relied on; else it is only a bound from what is left.
     corner, tile: lower left of the tiles, and their side.
+    mollifier: spreads what is left of a rough source, so that walks which meet it are less noisy; None if nothing does.
     """
 
     left: float
@@ -89,6 +91,7 @@ class Resolution:
     resolved: bool = True
     corner: tuple[float, float] = (0.0, 0.0)
     tile: float = 1.0
+    mollifier: Mollifier | None = None
 
     @property
     def negligible(self) -> bool:
@@ -334,7 +337,17 @@ class _Rough:
         floor = np.mean(found.error(*edge) ** 2) + (missed * self.half ** (2 if self.operator[2] else 0)) ** 2
         if self.operator[2]:  # so is Δw, whose share of u is that of Δu on a disk of this size
             floor += np.mean((self.domain.size**2 / 16 * _half(change).laplacian(*edge)) ** 2)
-        return replace(found, errors=np.sqrt(errors**2 + floor))
+        return replace(found, errors=np.sqrt(errors**2 + floor), mollifier=self._mollifier())
+
+    def _mollifier(self) -> Mollifier | None:
+        """Circles of the lift's lattice, whose cells are two of this one."""
+        from scipy.ndimage import binary_dilation
+
+        if self.operator[2]:  # the means of solutions are not multiples of their values there
+            return None
+        side, radius = TILE * self.step, CELLS * 2 * self.step
+        tiles = binary_dilation(self.rough, np.ones((3, 3), bool)) & (self.distance > radius + 0.75 * side)
+        return Mollifier(tiles, self.corner, side, radius, self.operator[0] / self.operator[1]) if tiles.any() else None
 
 
 def _clear_size(size: int, step: float, operator: Operator) -> int:

@@ -185,7 +185,7 @@ class Rounds:
         seen, noise = _excess(*mean_and_variance(scores))
         claimed = rms(self.field.error(*self._judged)) if resolution.resolved else 0.0
         agree = resolution.resolved and seen <= CONTRADICTED * claimed**2 + 3 * noise
-        self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise
+        self.source_doubt = None if agree else max(seen, 0.0) + 2 * noise + self.field.unsampled**2
         error, spent = rms(self.standard_error(*self._judged)), time.perf_counter() - start
         self.history.append(Round("source", len(self.points), walks, rms(scores), rms(scores), 0, error, agree, spent))
 
