@@ -1,6 +1,10 @@
 """What some machines need before any test runs."""
 
+import os
 import signal
+
+# small products of matrices gain nothing from a second thread, which then waits actively and slows the walks' own
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 

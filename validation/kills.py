@@ -30,14 +30,22 @@ def choose(steps, sample, random):
     return range(count) if sample is None else sorted(random.sample(range(count), min(sample, count)))
 
 
+def random_kills(works, count, random):
+    """Rows of kills at random moments, the works in turn, until so many have come before the end of their work."""
+    killed = 0
+    while killed < count:
+        row = works[killed % len(works)].random_kill(random.random())
+        killed += row["exit"] < 0
+        yield row
+
+
 def try_all(works, folder, given):
     """A row for every trial, with progress on stderr."""
     rows, begun, moments = [], time.perf_counter(), random.Random(given.seed)
     warm(works, folder)
     made = {work.name: Trials(work, folder) for work in works}
     if given.random:
-        names = list(made)
-        plan = (made[names[n % len(names)]].random_kill(moments.random()) for n in range(given.random))
+        plan = random_kills(list(made.values()), given.random, moments)
     else:
         plan = (
             trials.fault(fault, at)

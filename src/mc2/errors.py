@@ -18,5 +18,14 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
 
 def short(value: object, limit: int = 60) -> str:
     """The value in one line, for a message."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or a very deep list
+        text = f"a huge {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def one_line(error: BaseException, limit: int = 200) -> str:
+    """What an exception of somebody else says, in one line of ours."""
+    text = " ".join(str(error).split())[:limit] or type(error).__name__
+    return text if text.isprintable() else ascii(text)

@@ -1,4 +1,4 @@
-"""Writing files so that no interruption, kill or full disk leaves half of one; and reading TOML that may hold anything.
+"""Writing files so that no interruption, kill or full disk leaves half of one.
 
 A file is written under a random name beside its own, brought to the disk, and then renamed: at every moment its name
 belongs to the whole old version or to the whole new one. What a killed process leaves of a file is removed by the next
@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import stat
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,8 +23,6 @@ try:
 except ImportError:  # on Windows, where nothing is locked
     fcntl = None  # type: ignore[assignment]
 
-MAX_BYTES = 1 << 20
-"""Of a file that people write."""
 TEMPORARY = r"\.[0-9a-f]{16}\.tmp"
 """How a temporary name ends, as a regular expression; it begins with a dot and the name of the file."""
 TRIES = 100
@@ -198,21 +195,3 @@ def _remove_if_orphaned(path: Path) -> None:
 
 def _unwritten(path: Path, error: OSError) -> InputError:
     return InputError(f"cannot write {path}: {error.strerror or error}")
-
-
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The contents of a TOML file. what: it should be, for errors, which leave the file's name to the caller."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}") from None
-    if len(content) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES:,} bytes: not a {what}")
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError("is not a text file in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"is not valid TOML: {line}") from None

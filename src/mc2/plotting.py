@@ -25,7 +25,7 @@ def panels(
     figure = Figure(figsize=(size[0] * count, size[1] * rows), layout="constrained")
     axes = [figure.add_subplot(rows, count, index + 1) for index in range(rows * count)]
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, parse_math=False)  # a title is a text, whatever signs it has
     return figure, axes
 
 

@@ -43,12 +43,20 @@ def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedP
     return subprocess.CompletedProcess(words, int(code or 0), out.getvalue(), errors.getvalue())
 
 
+READY = """
+import mc2.cli.main, mc2.correction.solve, mc2.zoo.studies.convergence, matplotlib.pyplot
+print("ready", flush=True)
+mc2.cli.main.main()
+"""
+
+
 def interrupt(arguments: list[str], folder: Path) -> tuple[int, str]:
-    """Run a command for four seconds, then press Ctrl-C: the exit code, and what was said."""
-    command = [sys.executable, "-m", "mc2.cli.main", *arguments]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as running:
+    """Run a command until it is loaded and has begun, then press Ctrl-C: the exit code, and what was said."""
+    command = [sys.executable, "-c", READY, *arguments]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         try:
-            time.sleep(4)
+            assert running.stdout.readline() == "ready\n"
+            time.sleep(1)
             running.send_signal(signal.SIGINT)
             _, errors = running.communicate(timeout=30)
         finally:

@@ -107,3 +107,10 @@ def test_output_to_a_full_disk_is_one_line():
             [sys.executable, "-m", "mc2.cli.main", "info"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (1, "error: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("redirection", [">&-", "| true"])
+def test_output_that_nobody_reads_is_no_error(redirection):
+    command = f"{sys.executable} -m mc2.cli.main --version {redirection}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

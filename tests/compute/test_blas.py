@@ -14,17 +14,31 @@ def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
+def set_threads(count):
+    """As a user's setting: no limit that is held by a thread."""
+    from threadpoolctl import ThreadpoolController
+
+    for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+        library.set_num_threads(count)
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
+
+
 @pytest.fixture(autouse=True)
-def _with_threadpoolctl():
+def two_threads():
+    """Two threads for linear algebra, and as many as before afterwards."""
     pytest.importorskip("threadpoolctl")
     import scipy.linalg
 
     scipy.linalg.qr(np.eye(2))
+    before = threads()
+    set_threads(2)
+    yield
+    set_threads(min(before))
 
 
 def test_one_thread_inside_and_all_outside():
     before = threads()
-    assert before
+    assert set(before) == {2}
     with one_thread():
         assert set(threads()) == {1}
         with one_thread():

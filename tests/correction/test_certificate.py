@@ -9,7 +9,7 @@ from mc2.correction.certificate import _skewed
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Square
 
-GRID = Grid(48)
+GRID, COARSE = Grid(48), Grid(24)
 RUNS = 40
 KINDS = {
     "one round": {"walks": 2},
@@ -27,9 +27,9 @@ def rms(values):
 
 def coverage(task, how, walks=8, points=300):
     """How often the intervals for the mean and for the root mean square error hold the true ones."""
-    exact, within = task.on_grid(task.exact, GRID), []
+    exact, within = task.on_grid(task.exact, COARSE), []
     for seed in range(RUNS):
-        found = mc2.solve(task, grid=GRID, seed=seed, **how)
+        found = mc2.solve(task, grid=COARSE, seed=seed, **how)
         error = (exact - found.values)[found.mask]
         overall = found.certify(walks, points).overall
         inside = (

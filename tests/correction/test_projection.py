@@ -35,11 +35,11 @@ def noisy(function, domain, sigma, seed=0, size=96):
 def test_a_fit_removes_noise_and_knows_how_much_is_left():
     z = []
     for seed in range(20):
-        sites, truth, values, variance = noisy(SMOOTH, Disk(), 0.5, seed)
+        sites, truth, values, variance = noisy(SMOOTH, Disk(), 0.5, seed, size=64)
         found = project(values, variance, sites, bases(Disk())[:1])
         error = found(sites.x, sites.y) - truth
         z.append(error[::17] / found.standard_error(sites.x, sites.y)[::17])
-        assert np.sqrt(np.mean(error**2)) < 0.05
+        assert np.sqrt(np.mean(error**2)) < 0.075
         assert 0.9 < found.misfit < 1.1
         assert found.columns < 40
     assert 0.8 < np.std(z) < 1.3
@@ -73,12 +73,12 @@ def test_the_order_follows_the_data():
 def test_nothing_but_noise_is_fitted_by_next_to_nothing():
     sizes, within = [], []
     for seed in range(20):
-        sites, _, values, variance = noisy(lambda x, y: 0 * x, Disk(), 1.0, seed)
+        sites, _, values, variance = noisy(lambda x, y: 0 * x, Disk(), 1.0, seed, size=64)
         found = project(values, variance, sites, bases(Disk())[:1])
         error = found(sites.x, sites.y)
         sizes.append(np.mean(error**2))
         within.append((np.abs(error) <= found.standard_error(sites.x, sites.y)).mean())
-    assert np.mean(sizes) < 10 / 7000  # of 7,000 points, a few functions' worth
+    assert np.mean(sizes) < 10 / 3100  # of 3,100 points, a few functions' worth
     assert np.mean(within) > 0.5
 
 

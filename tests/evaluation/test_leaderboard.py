@@ -17,7 +17,7 @@ from mc2.evaluation.leaderboard import (
     write_entry,
     write_predictions,
 )
-from mc2.evaluation.leaderboard.entries import parse_about, with_evaluation
+from mc2.evaluation.leaderboard.entries import parse_about, with_evaluation, write_evaluated
 from mc2.evaluation.leaderboard.verify import broken, check_claim, draw_instances, draw_seed, verify
 from mc2.geometry import Grid
 from mc2.zoo import FAMILIES, generate, read_records
@@ -118,7 +118,7 @@ def test_entries_are_strict(tmp_path, entry, change, message):
         ("[]", "must be an object"),
         ('{"walks": NaN}', "NaN is not a JSON number"),
         ('{"walks": 1, "walks": 2}', "'walks' is there 2 times"),
-        ("[" * 50_000, "is not JSON"),
+        ("[" * 50_000, "nests brackets more than 64 deep"),
         (" " * 100_001, "larger than 100,000 bytes"),
     ],
 )
@@ -200,6 +200,24 @@ def test_a_method_of_the_package_is_run():
     found = verify(file, 5, 10, grid=GRID, lpips=False, tolerance=20)
     assert found["holds"]
     assert with_evaluation(file, found["evaluated"], "fresh-5", 10).evaluated_count == 10
+
+
+def test_a_kill_while_an_evaluation_is_written_leaves_valid_entries(tmp_path, entry, monkeypatch):
+    def judged(split):
+        return with_evaluation(entry, entry.claimed, split, 10)
+
+    write_evaluated(judged("fresh-1"), tmp_path / "a.json")
+    with monkeypatch.context() as patch:
+        patch.setattr("mc2.evaluation.leaderboard.entries.write_entry", lambda *_: pytest.fail("killed"))
+        with pytest.raises(pytest.fail.Exception):
+            write_evaluated(judged("fresh-2"), tmp_path / "a.json")
+    assert read_entries(tmp_path) == [judged("fresh-1")]
+    for split in ("fresh-2", "fresh-3"):
+        write_evaluated(judged(split), tmp_path / "a.json")
+        assert read_entries(tmp_path) == [judged(split)]
+    write_entry(judged("fresh-2"), tmp_path / "a.json")  # evaluated once, but replaced
+    with pytest.raises(InputError, match="says that it was evaluated"):
+        read_entries(tmp_path)
 
 
 def test_fresh_seeds_and_instances():

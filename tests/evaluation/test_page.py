@@ -43,7 +43,9 @@ def made(method, psnr, **about):
         "generator_version": "1", "checksum": "0" * 64, "evaluated": None, "evaluated_split": "", "evaluated_count": 0,
         "notes": "", "date": "2026-01-31",
     }  # fmt: skip
-    return Entry(method=method, claimed=claimed, **usual | about)
+    entry = Entry(method="name", claimed=claimed, **usual | about)
+    object.__setattr__(entry, "method", method)  # any text, as if it had come in some other way
+    return entry
 
 
 def some():
@@ -99,8 +101,9 @@ def test_strangers_texts_are_only_texts():
 
 
 def test_a_bad_link_is_refused_and_never_shown():
-    with pytest.raises(InputError, match="must be a link that begins with https://"):
-        dataclasses.replace(some()[0], code="javascript:alert(1)")
+    for link in ("javascript:alert(1)", "https://github.com@evil.com/"):
+        with pytest.raises(InputError, match="must be a link that begins with https:// and a plain host"):
+            dataclasses.replace(some()[0], code=link)
     entry = some()[0]
     object.__setattr__(entry, "code", "javascript:alert(1)")  # as if it had come in some other way
     assert "javascript:" not in build_page([entry])

@@ -146,7 +146,7 @@ class Trap:
 
 def test_pickles_are_never_read(path, good):
     np.savez(path, ids=np.array([Trap()] * COUNT, object), fields=good[1], allow_pickle=True)
-    assert "ids.npy holds pickled objects, which could run code and are never read" in refusal(path)
+    assert "ids holds pickled objects, which could run code and are never read" in refusal(path)
     path.write_bytes(pickle.dumps(Trap()))
     assert "not a whole .npz file" in refusal(path)
 
@@ -168,7 +168,7 @@ def test_bombs(path, good):
     assert path.stat().st_size < 10**5
     assert "must be float32 [10, 32, 32]" in refusal(path)
     _archive(path, (10, 32, 32), zeros, good[0])
-    assert "fields.npy declares 40,960 bytes, but holds 40,000,000" in refusal(path)
+    assert "fields declares 40,960 bytes, but holds 40,000,000" in refusal(path)
     _archive(path, (10, 32, 32), zeros[:100], good[0])
     assert "declares 40,960 bytes, but holds 100" in refusal(path)
     np.savez(path, ids=np.array([*good[0][1:], "x" * 10**6]), fields=good[1])
@@ -192,12 +192,12 @@ def test_damaged_files(path, good):
             assert "\n" not in str(error)
     np.savez(path, ids=np.array(good[0]), fields=good[1], more=np.zeros(3))
     assert "must hold the arrays ids and fields and nothing else" in refusal(path)
-    assert "cannot be read" in refusal(path.with_name("nothing.npz"))
+    assert "no such file" in refusal(path.with_name("nothing.npz"))
     header = b"{'descr': '<f4', 'shape': (" + b"(" * 9000 + b"\n"
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("ids", "fields"):
             archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
-    assert "ids.npy is damaged" in refusal(path)
+    assert "ids is damaged" in refusal(path)
 
 
 def test_writing_refuses_what_does_not_fit(path, good):

@@ -96,9 +96,10 @@ def test_not_problem_files(tmp_path, content):
 
 
 def test_unreadable(tmp_path):
-    for path in (tmp_path / "missing.toml", tmp_path):
-        with pytest.raises(InputError, match="cannot be read"):
-            read_problem(path)
+    with pytest.raises(InputError, match=r"missing\.toml: no such file"):
+        read_problem(tmp_path / "missing.toml")
+    with pytest.raises(InputError, match="cannot be read: it is a folder, not a plain file"):
+        read_problem(tmp_path)
 
 
 def test_a_thousand_damaged_files(tmp_path):

@@ -13,6 +13,7 @@ from mc2.folders import holding
 from mc2.training import checkpoints, loop
 from mc2.training.checkpoints import JOURNAL, load_state, save_state, tidy
 from mc2.training.loop import train
+from mc2.training.resume import seal
 
 from .runs import CPU, small
 
@@ -67,7 +68,7 @@ def test_a_checkpoint_of_the_same_step_does_not_overwrite_the_one_before(run, st
     def full(path, tensors):
         if path.name.startswith("optimiser"):
             raise InputError("no space")
-        write(path, tensors)
+        return write(path, tensors)
 
     write = checkpoints._save
     monkeypatch.setattr(checkpoints, "_save", full)
@@ -120,13 +121,28 @@ def test_weights_that_cannot_be_made_again_are_missed(run):
     folder, config = run
     found = json.loads((folder / "state.json").read_text())
     found["history"]["best"]["step"] = 1
-    write_json(folder / "state.json", found)
+    del found["sha256"]
+    write_json(folder / "state.json", seal(found))
     train(config, folder, device="cpu")
     (folder / "small.safetensors").write_bytes(b"damaged")
     before = contents(folder)
     with pytest.raises(InputError, match=r"small.safetensors is missing or damaged: restore it, or begin anew"):
         train(config, folder, device="cpu")
     assert contents(folder) == before
+
+
+def test_a_damaged_checkpoint_is_refused_and_nothing_is_removed(run):
+    folder, config = run
+    for name, old, new in (("state.json", b'"step": 2', b'"step": 3'), ("network-2.safetensors", b"\x00", b"\x01")):
+        content = (folder / name).read_bytes()
+        at = content.rindex(old)
+        (folder / name).write_bytes(content[:at] + new + content[at + len(old) :])
+        before = contents(folder)
+        with pytest.raises(InputError, match=rf"{name}: is damaged.*begin anew with --no-resume"):
+            train(config, folder, device="cpu")
+        assert contents(folder) == before
+        (folder / name).write_bytes(content)
+    assert train(config, folder, device="cpu")["finished"]
 
 
 def test_a_finished_run_is_left_alone(run, monkeypatch):

@@ -11,6 +11,8 @@ import numpy as np
 from safetensors.torch import load as load_tensors
 
 from mc2.evaluation.leaderboard.predictions import write_predictions
+from mc2.training.checkpoints import STATE
+from mc2.training.resume import read_state
 from mc2.zoo import generate, make_fields
 
 PROBLEM = """
@@ -87,6 +89,7 @@ SCORE = (
     "leaderboard score p.npz --count 10 --no-lpips --out scores.json --new-entry entry.json "
     "--about method=ours --about authors=us --about date=2025-01-02 --about notes="
 )
+VERIFY = "leaderboard verify entries/mean.json --count 10 --grid 16 --tolerance 40 --no-lpips --write --seed"
 PAGE = "leaderboard build --out site/index.html --entries"
 TRAIN = "train tiny.toml --device cpu --out run"
 CONFIGS = {"tiny.toml": NETWORK.format(seed=0), "old.toml": NETWORK.format(seed=1)}
@@ -99,6 +102,7 @@ WORKS = {
         Work("solve", f"{SOLVE} 0", f"{SOLVE} 1", {"p.toml": PROBLEM}),
         Work("evaluate", f"{EVALUATE} 0", f"{EVALUATE} 1"),
         Work("score", f"{SCORE}new", f"{SCORE}old", prepare=write_fields),
+        Work("verify", f"{VERIFY} 2", f"{VERIFY} 1", prepare=copy_entries),
         Work("page", f"{PAGE} entries", f"{PAGE} none", prepare=copy_entries),
         Work("train", TRAIN, files=CONFIGS),
         Work("train anew", f"{TRAIN} --no-resume", TRAIN.replace("tiny", "old"), CONFIGS),
@@ -109,6 +113,8 @@ WORKS = {
 def canonical(path):
     """What of a file must be equal, and that it is whole: reading it fails otherwise."""
     content = path.read_bytes()
+    if path.name == STATE:  # without its checksum, which is also one of the seconds
+        return json.dumps(_timeless(read_state(path)), sort_keys=True)
     if path.suffix == ".json" and content:
         return json.dumps(_timeless(json.loads(content)), sort_keys=True)
     if path.suffix == ".npz":

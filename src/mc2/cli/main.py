@@ -58,12 +58,15 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()
+            if sys.stdout:  # there is none if it was closed
+                sys.stdout.flush()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        said = str(error)  # may have a file's name in it, which can be of any characters
+        print(f"error: {said if said.isprintable() else ascii(said)[1:-1]}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed has no place
+        if sys.stdout:  # what is still to be printed has no place
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # the reader of our output went away, which is its right
             print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -18,7 +18,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import IndexDataCacheFile
+
+from mc2.compute.kernel_cache import make_cache
 
 LANES = 128
 """Points per block: large enough to hide the choice of what to compute, small enough to stay in the first cache."""
@@ -53,11 +54,8 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function of arrays on first use, and cache the machine code on disk."""
     if function is None:
         return lambda decorated: kernel(decorated, **options)
-    dispatcher = numba.njit(function, cache=True, **(_OPTIONS | options))
-    cache, stamp = dispatcher._cache, _source_stamp()
-    # the stamp is also in the file's name: numba would read an older file, which may not even be readable any more
-    name = f"{cache._impl.filename_base}-{stamp[:12]}"
-    cache._cache_file = IndexDataCacheFile(cache_path=cache.cache_path, filename_base=name, source_stamp=stamp)
+    dispatcher = numba.njit(function, **(_OPTIONS | options))
+    dispatcher._cache = make_cache(function, _source_stamp())
     return dispatcher
 
 

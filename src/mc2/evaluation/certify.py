@@ -28,23 +28,19 @@ from mc2.correction.certificate import (
 )
 from mc2.correction.learned import ENDING
 from mc2.correction.resonance import answer_from_boundary
-from mc2.errors import InputError, short
+from mc2.errors import InputError, one_line, short
+from mc2.evaluation.field_files import Where, placed, read_field, variable
 from mc2.evaluation.runner import problem_values
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
-from mc2.problems.grid_function import Bounds, GridFunction, read_bounds
+from mc2.problems.grid_function import GridFunction, read_bounds
 from mc2.walks.engine import Options, make_options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.tasks import threads_limited
 
 Array = NDArray[np.float64]
-Where = Grid | Bounds | int | None
 METHOD_WALKS = 8
 """Walks per pixel that a method of ours is given."""
-NAMES = ("values", "u", "field", "mean")
-"""Names under which files hold fields."""
-FILES = {".npz": b"PK", ".npy": b"\x93NUMPY", ".nc": b""}
-"""Endings of files that hold fields, and the bytes with which NumPy's begin."""
 WILD = 1e100
 """Times the problem's data beyond which a field is refused, since its squares might overflow."""
 
@@ -141,16 +137,16 @@ def _at_pixels(problem: Problem, field: Any, grid: Where, options: Options) -> _
     if isinstance(field, Solution) and grid is None:
         return _on_grid(problem, GridFunction(np.where(field.mask, field.values, np.nan), field.grid))
     if isinstance(field, Path) or (isinstance(field, str) and Path(field).suffix not in ("", ENDING)):
-        field = _read_file(Path(field), grid)
+        field = read_field(Path(field), grid)
     if isinstance(field, str):
         where = as_grid(grid, problem.domain)  # type: ignore[arg-type]
         return _on_grid(problem, GridFunction(_by_method(problem, field, where, options), where))
     if hasattr(field, "dims") and hasattr(field, "coords"):
-        field = GridFunction.from_xarray(_variable(field))
+        field = GridFunction.from_xarray(variable(field))
     if isinstance(field, tuple) and len(field) == 2:
         field, grid = field[0], read_bounds("field", field[1])
     if isinstance(field, list) or hasattr(field, "__array__") or hasattr(field, "detach"):
-        field = _placed(field, grid)
+        field = placed(field, grid)
     if isinstance(field, GridFunction):
         return _on_grid(problem, field)
     if callable(field):
@@ -161,22 +157,6 @@ def _at_pixels(problem: Problem, field: Any, grid: Where, options: Options) -> _
         f"field = {short(field)}: must be a Solution, an array with its grid, an xarray.DataArray, a function of x and "
         "y, a .npz, .npy or .nc file, or a method's name"
     )
-
-
-def _placed(field: Any, grid: Where) -> GridFunction:
-    """An array of numbers, NaN where it is masked, on its grid."""
-    if hasattr(field, "detach"):  # a torch tensor, whose kinds of numbers NumPy does not all have
-        field = field.detach().cpu()
-        field = (field.double() if field.is_floating_point() else field).numpy()
-    try:
-        array = np.ma.asanyarray(field)
-    except ValueError:  # rows of different lengths
-        raise InputError("a field must be real numbers [rows, columns], all rows of one length") from None
-    if array.dtype.kind not in "iuf" or array.ndim != 2:
-        raise InputError(f"a field must be real numbers [rows, columns], not {array.dtype} {list(array.shape)}")
-    if grid is None or isinstance(grid, int):
-        raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, (xmin, xmax, ymin, ymax))")
-    return GridFunction(array.astype(float).filled(np.nan), read_bounds("grid", grid))
 
 
 def _on_grid(problem: Problem, values: GridFunction) -> _Samples:
@@ -203,7 +183,7 @@ def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Samples:
     except InputError:
         raise
     except Exception as error:  # whatever a user's function raises
-        raise InputError(f"the field failed on arrays of points: {type(error).__name__} {_line(error)}") from error
+        raise InputError(f"the field failed on arrays of points: {type(error).__name__} {one_line(error)}") from error
     if values.dtype.kind not in "iuf" or values.shape not in ((), x.shape):
         raise InputError(f"the field must return one real number per point, not {values.dtype} of {list(values.shape)}")
     return _Samples(x, y, np.broadcast_to(values.astype(float), x.shape))
@@ -221,63 +201,3 @@ def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Arr
         found = walk(inner, [METHOD_WALKS], options, where)[0]
         values |= {"estimate": found.mean.astype(np.float32), "variance": found.variance.astype(np.float32)}
     return np.asarray(method.solve(Case(method, values)), float) * frame.value
-
-
-def _read_file(path: Path, grid: Where) -> Any:
-    """The field in a file. Nothing in it is run."""
-    if path.suffix not in FILES:
-        raise InputError(f"{path}: a field's file must end in {', '.join(FILES)}")
-    try:
-        if path.suffix == ".nc":
-            import xarray
-
-            with xarray.open_dataset(path, engine="scipy") as data:
-                return _variable(data.load())
-        with path.open("rb") as file:
-            if not file.read(8).startswith(FILES[path.suffix]):
-                raise ValueError(f"no {path.suffix} file")
-            file.seek(0)
-            found = np.load(file, allow_pickle=False)
-            return _placed(found, grid) if path.suffix == ".npy" else _named(found, grid)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except ImportError:
-        raise InputError("xarray is not installed: pip install xarray, or use .npz") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except Exception as error:  # a damaged file can fail in many ways, all of them the file's fault
-        raise InputError(f"{path}: not a field: {_line(error)}") from None
-
-
-def _named(arrays: Any, grid: Where) -> GridFunction:
-    """The field among the arrays of a .npz file, with its bounds, and without what is outside of its mask."""
-    name = next((name for name in NAMES if name in arrays), None)
-    if name is None:
-        raise InputError(f"needs an array called {', '.join(NAMES[:-1])} or {NAMES[-1]}, and has {short(list(arrays))}")
-    if grid is None or isinstance(grid, int):
-        if "bounds" not in arrays:
-            raise InputError("needs an array called bounds: (xmin, xmax, ymin, ymax)")
-        grid = read_bounds("field", arrays["bounds"].tolist())
-    field = _placed(arrays[name], grid)
-    if "mask" not in arrays:
-        return field
-    mask = arrays["mask"]
-    if mask.shape != field.values.shape:
-        raise InputError(f"its mask is {list(mask.shape)}, its field {list(field.values.shape)}")
-    return GridFunction(np.where(mask, field.values, np.nan), field.bounds)
-
-
-def _variable(data: Any) -> Any:
-    """A DataArray, or the one in a Dataset that is the field."""
-    if not hasattr(data, "data_vars"):
-        return data
-    names = [name for name in NAMES if name in data.data_vars]
-    fields = [name for name in data.data_vars if sorted(map(str, data[name].dims)) == ["x", "y"]]
-    if names or len(fields) == 1:
-        return data[(names or fields)[0]]
-    raise InputError(f"the dataset has no variable called {', '.join(NAMES)}, but {short(list(data.data_vars))}")
-
-
-def _line(error: Exception) -> str:
-    """What an exception says, in one line."""
-    return " ".join(str(error).split())[:120]

@@ -8,8 +8,12 @@ from mc2.errors import InputError
 from mc2.evaluation.curve import equivalent_budget
 from mc2.evaluation.paper import paper_psnr
 from mc2.files import check_target, write_text
+from mc2.reading.json import read_object
+from mc2.reading.plain import naming
 from mc2.zoo import FAMILIES
 
+MAX_BYTES = 32 << 20
+"""Bytes of a results file: that of all of `test` has two million."""
 PLACES = (*FAMILIES, "overall")
 
 
@@ -43,10 +47,8 @@ def write_results(found: dict[str, Any], path: Path) -> None:
 
 def read_results(path: Path) -> dict[str, Any]:
     """Read a results file."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no results file: {str(error).splitlines()[0][:100]}") from None
-    if not isinstance(found, dict) or not {"method", "families", "overall", "instances"} <= found.keys():
-        raise InputError(f"{path} is no results file: it needs method, families, overall and instances")
+    with naming(path):
+        found = read_object(path, "results file", MAX_BYTES)
+        if not {"method", "families", "overall", "instances"} <= found.keys():
+            raise InputError("is no results file: it needs method, families, overall and instances")
     return found

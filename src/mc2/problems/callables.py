@@ -132,15 +132,10 @@ def compile_function(function: Callable[..., Any], name: str, expected: Array) -
 
     expected: what it is at `PROBES`; None too if the compiled function differs.
     """
-    import numba
+    from mc2.compute.callback import compile_callback
 
-    double = numba.types.float64
     try:
-        scalar = numba.njit(function, error_model="numpy")
-        scalar.compile((double, double))
-        if not isinstance(scalar.overloads[(double, double)].signature.return_type, numba.types.Number):
-            return None
-        entry = numba.cfunc(double(double, double))(lambda x, y: float(scalar(x, y)))
+        entry = compile_callback(function)
         for x, y in PROBES.T.tolist():
             float(function(x, y))
     except Exception:  # numba has many ways to say that it cannot

@@ -22,11 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short, unknown
-from mc2.files import read_toml
 from mc2.geometry import Grid, from_description
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
+from mc2.reading.plain import naming
+from mc2.reading.toml import read_toml
 
+MAX_TITLE = 200
+"""Characters of a title, which is drawn above plots."""
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
 _PARAMETERS = {"lambda": "lam", "k": "k"}
 _KEYS = ("family", "domain", "grid", "title", *_FUNCTIONS, *_PARAMETERS)
@@ -43,10 +46,9 @@ class ProblemFile:
 
 def read_problem(path: str | Path) -> ProblemFile:
     """Read a problem file. Errors name the file, the key, the value and what is allowed."""
-    try:
-        return problem_from_data(read_toml(Path(path), "problem file"), title=Path(path).stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    with naming(path):
+        stem = "".join(letter if letter.isprintable() else "?" for letter in Path(path).stem)
+        return problem_from_data(read_toml(path, "problem file"), title=stem)
 
 
 def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
@@ -59,8 +61,9 @@ def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
         raise InputError("key 'family' is missing") if family is None else unknown("family", family, FAMILIES)
     if "domain" not in data:
         raise InputError("key 'domain' is missing: a table such as [domain] with shape = \"disk\"")
-    if not isinstance(data.get("title", ""), str):
-        raise InputError(f"title = {short(data['title'])}: must be a text")
+    told = data.get("title", "")
+    if not isinstance(told, str) or len(told) > MAX_TITLE or not told.isprintable():
+        raise InputError(f"title = {short(told)}: must be one line of at most {MAX_TITLE} characters")
     problem = FAMILIES[family](from_description(data["domain"]), **_arguments(family, data))
     grid = Grid.covering(problem.domain, data.get("grid", 256))
     problem.mask(grid)

@@ -1,6 +1,6 @@
 """Checkpoints: all that a run needs to go on as if it had never stopped, in files that run nothing when read.
 
-state.json                            step, seconds, history, and the names of the two below; written last
+state.json                            step, seconds, history, names and checksums of the two below; written last
 network-STEP.safetensors              weights (network.…) and their average (average.…)
 optimiser-STEP.safetensors            moments of AdamW
 state.journal                         while a checkpoint is written: the names of its files and of those it replaces
@@ -9,28 +9,28 @@ NAME.safetensors, NAME.json           the best average so far, ready for use, an
 The journal tells which files to remove after a kill: nothing else is, whatever its name.
 """
 
+import hashlib
 import json
 import os
-import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from mc2.errors import InputError, short
 from mc2.files import remove, write_bytes, write_json
+from mc2.reading.json import MAX_LOG_BYTES, read_json
 from mc2.training.config import FIXED, Config, config_from_data
+from mc2.training.resume import NAMES, read_part, read_state, seal, shapes_of_moments, shapes_of_networks
 
 STATE, JOURNAL = "state.json", "state.journal"
 PARTS = ("network", "optimiser")
-OURS = re.compile(r"(network|optimiser)-\d+(-\d+)?\.safetensors")
-"""Names that files of a checkpoint have."""
 
 
 @dataclass
@@ -82,13 +82,13 @@ def tidy(folder: Path) -> list[str]:
 
 def _named(path: Path) -> list[str] | None:
     """The files that a journal or a state is about: none that lie elsewhere, or could not be those of a checkpoint."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        names = found["files"].values() if isinstance(found, dict) else found
-        return [name for name in names if isinstance(name, str) and OURS.fullmatch(name)]
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return []
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    try:
+        found = read_json(path, "list of files", MAX_LOG_BYTES)
+        names = found["files"].values() if isinstance(found, dict) else found
+        return [name for name in names if isinstance(name, str) and NAMES.fullmatch(name)]
+    except (InputError, TypeError, KeyError, AttributeError):
         return None
 
 
@@ -105,9 +105,8 @@ def _new_names(folder: Path, step: int) -> dict[str, str]:
 def _write(folder: Path, state: State, config: Config, names: dict[str, str]) -> None:
     parts = (("network", state.network), ("average", state.average))
     tensors = {f"{part}.{name}": value for part, module in parts for name, value in module.state_dict().items()}
-    _save(folder / names["network"], tensors)
-    moments = state.optimiser.state_dict()["state"]
-    _save(folder / names["optimiser"], {f"{n}.{key}": v for n, entry in moments.items() for key, v in entry.items()})
+    entries = state.optimiser.state_dict()["state"]
+    moments = {f"{n}.{key}": value for n, entry in entries.items() for key, value in entry.items()}
     contents = {
         "step": state.step,
         "seconds": state.seconds,
@@ -115,35 +114,52 @@ def _write(folder: Path, state: State, config: Config, names: dict[str, str]) ->
         "history": state.history,
         "config": config.data,
         "files": names,
+        "sums": {
+            "network": _save(folder / names["network"], tensors),
+            "optimiser": _save(folder / names["optimiser"], moments),
+        },
     }
-    write_json(folder / STATE, contents)
+    write_json(folder / STATE, seal(contents))
 
 
 def load_state(folder: Path, state: State, config: Config) -> bool:
     """Take up the checkpoint in a folder, if there is one."""
     path = folder / STATE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return False
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        _check_same(folder, found["config"], config)
-        tensors, moments = (load_file(folder / found["files"][part]) for part in PARTS)
-        for part, module in (("network", state.network), ("average", state.average)):
-            own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
-            module.load_state_dict(own)
-        _load_moments(state.optimiser, moments)
-        state.step, state.seconds = int(found["step"]), float(found["seconds"])
-        state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
-    except InputError:
-        raise
-    except (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError, AttributeError) as error:
-        line = " ".join(str(error).split())[:200]
-        raise InputError(f"{folder} has no checkpoint that can be read ({line}): begin anew with --no-resume") from None
+    with _unreadable(folder):
+        found = read_state(path)
+    _check_same(folder, found["config"], config)
+    with _unreadable(folder):
+        names, sums = found["files"], found["sums"]
+        tensors = read_part(folder / names["network"], shapes_of_networks(state.network), sums["network"])
+        shapes = shapes_of_moments(state.optimiser, found["step"])
+        moments = read_part(folder / names["optimiser"], shapes, sums["optimiser"])
+    for part, module in (("network", state.network), ("average", state.average)):
+        own = {name.removeprefix(f"{part}."): v for name, v in tensors.items() if name.startswith(f"{part}.")}
+        module.load_state_dict(own)
+    _load_moments(state.optimiser, moments)
+    state.step, state.seconds = found["step"], float(found["seconds"])
+    state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
     return True
 
 
-def _save(path: Path, tensors: dict[str, Tensor]) -> None:
-    write_bytes(path, save({name: value.detach().contiguous().cpu() for name, value in tensors.items()}))
+@contextmanager
+def _unreadable(folder: Path) -> Iterator[None]:
+    """What is refused in this block is said of a folder's checkpoint, with the way out."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            f"{folder} has no checkpoint that can be read ({error}): begin anew with --no-resume"
+        ) from None
+
+
+def _save(path: Path, tensors: dict[str, Tensor]) -> str:
+    """Write a file of tensors; returns its SHA-256."""
+    content = save({name: value.detach().contiguous().cpu() for name, value in tensors.items()})
+    write_bytes(path, content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
@@ -161,7 +177,9 @@ def _load_moments(optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) 
 def _check_same(folder: Path, before: dict[str, Any], config: Config) -> None:
     """Refuse to go on with another run's weights. How long a run is, and how it is looked at, may change."""
     # keys that an earlier version did not have get their usual values
-    then, now = (json.loads(json.dumps(own.data)) for own in (config_from_data(before), config))
+    with _unreadable(folder):
+        earlier = config_from_data(before)
+    then, now = (json.loads(json.dumps(own.data)) for own in (earlier, config))
     for key in FIXED:
         if then[key] != now[key]:
             raise InputError(

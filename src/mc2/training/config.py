@@ -22,12 +22,13 @@ from typing import Any
 
 from mc2.correction.inputs import Inputs
 from mc2.errors import InputError, short, unknown
-from mc2.files import read_toml
 from mc2.geometry import Grid
 from mc2.geometry.checks import finite, listed, whole
 from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import OperatorInputs
-from mc2.networks.registry import make_network
+from mc2.networks.registry import plan_network
+from mc2.reading.plain import naming
+from mc2.reading.toml import read_toml
 from mc2.walks.engine import check_budgets
 from mc2.zoo.laws import TRAINING
 
@@ -164,15 +165,12 @@ def check_families(value: object) -> tuple[str, ...]:
 
 def read_config(path: str | Path) -> Config:
     """A configuration file. Errors name the file, the key, the value and what is allowed."""
-    path = Path(path)
-    try:
-        return config_from_data({"name": path.stem} | read_toml(path, "configuration"))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    with naming(path):
+        return config_from_data({"name": Path(path).stem} | read_toml(path, "configuration"))
 
 
 def config_from_data(data: Mapping[str, Any]) -> Config:
-    """A configuration from the contents of a file. The network is made once, to see that it can be."""
+    """A configuration from the contents of a file. The network is planned, to see that it can be made."""
     given = dict(data)
     _check_keys("key", given, Config)
     if not isinstance(given.get("network"), Mapping):
@@ -186,10 +184,7 @@ def config_from_data(data: Mapping[str, Any]) -> Config:
     _check_keys("key of [inputs]", given.get("inputs", {}), kind)
     given["inputs"] = kind(**given.get("inputs", {}))
     config = Config(**given)
-    import torch
-
-    with torch.device("meta"):
-        make_network(config.network, config.inputs.size)
+    plan_network(config.network, config.inputs.size)
     return config
 
 

@@ -7,7 +7,7 @@ and on from there with smaller steps.
 """
 
 import copy
-import json
+import hashlib
 import math
 import statistics
 import time
@@ -20,11 +20,13 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.weights_file import on_device, pack_weights, read_weights, sha256
+from mc2.correction.weights_file import on_device, pack_weights, read_weights
 from mc2.errors import InputError
 from mc2.files import remove, write_bytes, write_json
 from mc2.folders import holding
 from mc2.networks.registry import count_parameters, make_network
+from mc2.reading.json import MAX_LOG_BYTES, read_object
+from mc2.reading.plain import file_sha256
 from mc2.training.checkpoints import State, load_state, save_state, tidy
 from mc2.training.config import Config
 from mc2.training.data import Batch, held_batches, training_batches
@@ -99,7 +101,7 @@ def _begin(config: Config, device: torch.device) -> State:
     )
     state = State(network, average, optimiser)
     if config.start and (log := Path(config.start).with_suffix(".json")).is_file():
-        state.history["start"] = json.loads(log.read_text("utf-8"))  # read_weights has looked at it
+        state.history["start"] = read_object(log, "log of a network", MAX_LOG_BYTES)
     return state
 
 
@@ -243,7 +245,7 @@ def _write_best(config: Config, folder: Path, state: State) -> None:
         return
     path = folder / f"{config.name}.safetensors"
     content = pack_weights(state.average, dict(config.network), config.inputs, config.grid)
-    if not path.is_file() or path.read_bytes() != content:
+    if not path.is_file() or file_sha256(path) != hashlib.sha256(content).hexdigest():
         remove(path.with_suffix(".json"))  # else, after a kill, it would belie the weights
         write_bytes(path, content)
 
@@ -263,10 +265,9 @@ def _repair(config: Config, folder: Path, state: State, processes: Processes) ->
 def _read_log(path: Path) -> dict[str, Any]:
     """What the log of a run says; nothing, if it cannot be read."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_object(path, "log of a network", MAX_LOG_BYTES)
+    except InputError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _log(folder: Path, state: State, config: Config, processes: Processes) -> dict[str, Any]:
@@ -274,7 +275,7 @@ def _log(folder: Path, state: State, config: Config, processes: Processes) -> di
     weights, device = folder / f"{config.name}.safetensors", processes.device
     return {
         "name": config.name,
-        "sha256": sha256(weights) if weights.is_file() else None,
+        "sha256": file_sha256(weights) if weights.is_file() else None,
         "config": config.data,
         "score": TASKS[config.task].score,
         "unit": TASKS[config.task].unit,

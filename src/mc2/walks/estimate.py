@@ -1,19 +1,30 @@
 """`Estimate`: what walks say about a solution, with its variance."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.errors import InputError
+from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
+from mc2.geometry.checks import finite, whole
+from mc2.problems.families import FAMILIES
+from mc2.reading.json import parse_json
+from mc2.reading.npz import Arrays, open_npz, refusing
+from mc2.reading.plain import naming, open_plain, saying
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+MAX_RECORD = 4096
+"""Characters of an estimate's record in a file; usual ones have 300."""
+WORDS = {"estimator": (*FAMILIES, "reduced"), "sampling": ("green", "uniform"), "device": ("cpu", "cuda")}
+"""What the texts of a record may be."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +95,22 @@ class Estimate:
 
     @classmethod
     def load(cls, path: str | Path) -> "Estimate":
-        """Read what `save` wrote. Nothing in the file is run."""
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
-                mean, variance, mask = data["mean"], data["variance"], data["mask"]
-                record = Record(**json.loads(str(data["record"])))
-                points = data.get("points")
-                grid = Grid(mean.shape[0], tuple(data["bounds"].tolist())) if "bounds" in data else None
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
-            raise InputError(f"{path}: not an estimate: {str(error).splitlines()[0][:100]}") from None
-        return cls(mean, variance, mask, record, grid, points)
+        """Read what `save` wrote. Nothing in the file is run, and all of it is checked."""
+        with naming(path), open_plain(path) as file, saying("not an estimate"), refusing():
+            arrays = open_npz(file)
+            names = arrays.headers.keys()
+            where = next((name for name in ("bounds", "points") if name in names), "bounds or points")
+            if names != {"mean", "variance", "mask", "record", where}:
+                raise InputError(f"it must hold mean, variance, mask, record and {where}, not {short(list(names))}")
+            _check_headers(arrays, where)
+            record = _read_record(arrays.text("record", MAX_RECORD))
+            place = arrays.read(where)
+            if not np.isfinite(place).all():
+                raise InputError(f"{where} must be finite")
+            mean, variance, mask = (arrays.read(name) for name in ("mean", "variance", "mask"))
+            _check_values(mean, variance, mask, record)
+            grid = Grid(len(mean), tuple(place.tolist())) if where == "bounds" else None
+            return cls(mean, variance, mask, record, grid, place if grid is None else None)
 
     def plot(self, exact: Any = None, title: str = "") -> "Figure":
         """The mean and its standard error and, given the exact field, the error, as a matplotlib figure."""
@@ -111,3 +126,53 @@ class Estimate:
             show_field(axes[2], exact, self.mask, extent, "exact solution")
             show_field(axes[3], np.abs(self.mean - exact), self.mask, extent, "|error|", "magma")
         return figure
+
+
+def _check_headers(arrays: Arrays, where: str) -> None:
+    """Types and shapes, which must go together, before anything is read."""
+    shape = arrays.headers["mean"].shape
+    place, wanted = arrays.headers[where], ((4,) if where == "bounds" else (*shape, 2))
+    if len(shape) != (2 if where == "bounds" else 1) or (len(shape) == 2 and shape[0] != shape[1]):
+        raise InputError(f"mean of shape {list(shape)} must be [n, n] on a grid, [count] at points")
+    kinds = {"mean": np.float64, "variance": np.float64, "mask": np.bool_}
+    for name, kind in kinds.items():
+        if arrays.headers[name].dtype != kind or arrays.headers[name].shape != shape:
+            raise InputError(f"{name} must be {np.dtype(kind).name} {list(shape)}, not {arrays.headers[name]}")
+    if place.dtype != np.float64 or place.shape != wanted:
+        raise InputError(f"{where} must be float64 {list(wanted)}, not {place}")
+
+
+def _check_values(mean: Array, variance: Array, mask: NDArray[np.bool_], record: Record) -> None:
+    """Values are what walks can give: 0 outside the mask, and numbers inside unless walks met one that is none."""
+    if mask.view(np.uint8).max(initial=0) > 1:
+        raise InputError("mask has other values than true and false")
+    if mean[~mask].any() or variance[~mask].any():
+        raise InputError("mean and variance must be 0 outside the mask")
+    if (variance < 0).any():
+        raise InputError("variance has negative values")
+    if not record.not_finite and (not np.isfinite(mean).all() or np.isnan(variance).any()):
+        raise InputError("mean or variance has values that are not finite, though no walk met one")
+
+
+def _read_record(text: str) -> Record:
+    """The record in a file, each entry of its type and in its range."""
+    data = parse_json(text)
+    if not isinstance(data, dict):
+        raise InputError(f"record = {short(data)} must be an object")
+    known = {entry.name: entry for entry in fields(Record)}
+    for name in data:
+        if name not in known:
+            raise unknown("key of the record", name, known)
+    for name, entry in known.items():
+        if name not in data and entry.default is MISSING:
+            raise InputError(f"record lacks {name!r}")
+        value = data.get(name, entry.default)
+        if entry.type in (int, float):
+            if not 0 <= finite(name, value) < 2.0**64 + 1 or (entry.type is int and not isinstance(value, int)):
+                raise InputError(
+                    f"{name} = {short(value)} must be {'a whole' if entry.type is int else 'a'} number from 0"
+                )
+        elif not isinstance(value, entry.type) or (entry.type is str and value not in WORDS[name]):  # type: ignore[arg-type]
+            raise InputError(f"{name} = {short(value)} must be {' or '.join(WORDS.get(name, ('true', 'false')))}")
+    whole("walks", data["walks"], 1)
+    return Record(**data)

@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mc2.errors import InputError, short
+from mc2.errors import InputError, one_line, short
 from mc2.files import TEMPORARY, sweep, write_text
 from mc2.folders import LOCK, holding
 from mc2.geometry import Grid
+from mc2.reading.plain import read_plain
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
 from mc2.zoo.fields import STANDARD, Fields, make_fields
@@ -30,7 +31,6 @@ from mc2.zoo.shards import (
     Description,
     checksum_line,
     checksums,
-    one_line,
     read_description,
     write_shard,
 )
@@ -43,6 +43,8 @@ FILES = r"(build|shard-\d+|\d+_b\d+)\.(json|sha256|h5|jsonl|npz)"
 STALE = re.compile(rf"\.{FILES}{TEMPORARY}")
 """What a killed build may leave behind."""
 CONNECT_SECONDS = 10
+LINE = 67
+"""Characters in a line of checksums besides the file's name."""
 
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
@@ -267,21 +269,22 @@ def inspect(folder: str | Path, progress: Progress | None = None) -> tuple[int, 
 
 def _inspect(folder: Path, names: list[str], sums: str) -> tuple[int, list[str]]:
     """The same for the files that a file of checksums is about."""
-    try:
-        lines = (folder / sums).read_text("ascii").split("\n")
-    except FileNotFoundError:
+    if not os.path.lexists(folder / sums):
         return 0, [f"{names[-1]}: unfinished: there is no {sums}"]
-    except (OSError, ValueError) as error:
-        return 0, [f"{sums}: cannot be read: {one_line(error)}"]
+    try:
+        most = sum(len(name) + LINE for name in names)
+        lines = read_plain(folder / sums, most, "list of checksums").decode("ascii", "replace").split("\n")
+    except InputError as error:
+        return 0, [f"{sums}: {error}"]
     if [line[64:] for line in lines] != [*(f"  {name}" for name in names), ""]:
         return 0, [f"{sums}: changed: it does not list the files that it is about"]
     problems = []
     for name, line in zip(names, lines, strict=False):
         try:
-            if checksum_line(folder, name) != line + "\n":
+            if not os.path.lexists(folder / name):
+                problems.append(f"{name}: missing")
+            elif checksum_line(folder, name) != line + "\n":
                 problems.append(f"{name}: changed: it does not match {sums}")
-        except FileNotFoundError:
-            problems.append(f"{name}: missing")
-        except OSError as error:
-            problems.append(f"{name}: cannot be read: {error.strerror}")
+        except InputError as error:
+            problems.append(f"{name}: {error}")
     return len(names) - len(problems), problems

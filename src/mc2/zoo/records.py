@@ -1,7 +1,9 @@
 """Records: instances as lines of JSON (paper, appendix A.4). Reading one from a stranger runs no code."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,23 @@ from mc2.files import check_target, replacing
 from mc2.geometry import from_description
 from mc2.geometry.checks import finite, whole
 from mc2.problems import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, AtomType
-from mc2.zoo.difficulty import TIERS
+from mc2.reading.json import parse_json
+from mc2.reading.plain import naming, open_plain
+from mc2.zoo.difficulty import TIERS, tier
 from mc2.zoo.filters import FILTERS, examine
-from mc2.zoo.instance import RETRIES, Instance
+from mc2.zoo.instance import RETRIES, VERSION, Instance, generate
 from mc2.zoo.laws import size_of
 
 MAX_ATOMS = 64
 """Most atoms in a record; the zoo's own have up to six."""
 MAX_REACH = 10.0
 """Largest coordinate of a domain in a record; the zoo's own reach 2."""
+MAX_LINE = 1 << 16
+"""Most bytes of a record; the zoo's own have up to 2,000."""
+VERSIONS = re.compile(r"[0-9A-Za-z.-]{1,20}")
+"""What versions of the generator look like."""
+SAME = 1e-4
+"""Part by which a standard deviation may differ from what it is here: records have six digits of it."""
 KEYS = (
     "id", "version", "split", "index", "kind", "lam", "k", "u", "domain", "terms", "atoms", "std_u", "std_f",
     "estimator", "rejected",
@@ -57,35 +67,46 @@ def to_line(instance: Instance) -> str:
 
 def from_line(line: str) -> Instance:
     """Read one line of JSON."""
+    if len(line) > MAX_LINE:
+        raise InputError(f"record {short(line)} has {len(line):,} characters: at most {MAX_LINE:,} are read")
     try:
-        data = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"record {short(line)} is not JSON: {str(error).splitlines()[0][:80]}") from None
+        data = parse_json(line)
+    except InputError as error:
+        raise InputError(f"record {short(line)} {error}") from None
     return from_record(data)
 
 
 def from_record(data: Any) -> Instance:
-    """Read a record, and refuse one that contradicts itself or whose problem fails the filters."""
+    """Read a record, and refuse one that contradicts itself, or the zoo, or whose problem fails the filters."""
     if not isinstance(data, dict):
         raise InputError(f"a record must be a JSON object, not {short(data)}")
     try:
         with np.errstate(all="ignore"):  # what overflows is refused
-            return _read(data)
+            return _read(check_keys(data))
     except InputError as error:
         raise InputError(f"record {short(data.get('id'))}: {error}") from None
 
 
-def _read(data: dict[str, Any]) -> Instance:
+def check_keys(data: Any) -> dict[str, Any]:
+    """A record that has all keys of one, and no others."""
+    if not isinstance(data, dict):
+        raise InputError(f"a record must be a JSON object, not {short(data)}")
     for key in data:
         if key not in KEYS and key not in ADDED:
             raise unknown("key", key, [*KEYS, *ADDED])
     for key in KEYS:
         if key not in data:
             raise InputError(f"lacks {key!r}")
-    family, split = data["kind"], data["split"]
+    return data
+
+
+def _read(data: dict[str, Any]) -> Instance:
+    family, split, version = data["kind"], data["split"], data["version"]
     if not isinstance(family, str) or family not in FAMILIES:
         raise unknown("kind", family, FAMILIES)
-    size = size_of(split)
+    index = whole("index", data["index"], 0, size_of(split) - 1)
+    if not isinstance(version, str) or not VERSIONS.fullmatch(version):
+        raise InputError(f"version = {short(version)} must be a text such as {VERSION!r}")
     parameters = {name: finite(name, data[name]) for name in FAMILIES[family].parameters}
     for name, (low, high) in FAMILIES[family].parameters.items():
         if not low <= parameters[name] <= high:
@@ -97,23 +118,58 @@ def _read(data: dict[str, Any]) -> Instance:
         raise InputError(f"its domain reaches beyond {MAX_REACH}")
     rejected = _list("rejected", data["rejected"], RETRIES)
     for name in rejected:
-        if name not in FILTERS:
+        if not isinstance(name, str) or name not in FILTERS:
             raise unknown("filter", name, FILTERS)
-    failure = examine(FAMILIES[family].from_exact(domain, Atoms(atoms), **parameters)).failure
+    failure, *spreads = examine(FAMILIES[family].from_exact(domain, Atoms(atoms), **parameters))
     if failure:
         raise InputError(f"its problem fails the filter {failure!r}")
-    if data.get("tier", "easy") not in TIERS:
-        raise unknown("tier", data["tier"], TIERS)
-    index = whole("index", data["index"], 0, size - 1)
-    std_u, std_f = finite("std_u", data["std_u"]), finite("std_f", data["std_f"])
-    version = data["version"]
-    if not isinstance(version, str):
-        raise InputError(f"version = {short(version)} must be a text")
+    _check_difficulty(data)
+    for name, spread in zip(("std_u", "std_f"), spreads, strict=True):
+        if not abs(finite(name, data[name]) - spread) <= SAME * spread:
+            raise InputError(f"{name} = {short(data[name])} disagrees with the rest, which gives {spread:.6g}")
+    std_u, std_f = float(data["std_u"]), float(data["std_f"])
     found = Instance(split, index, family, parameters, domain, atoms, tuple(rejected), std_u, std_f, version)
     for key, value in to_record(found).items():
-        if data[key] != value and key != "domain":  # a domain may leave out what has a default
+        if not _same(data[key], value) and key != "domain":  # a domain may leave out what has a default
             raise InputError(f"{key} = {short(data[key])} disagrees with the rest, which gives {short(value)}")
+    _check_place(found)
     return found
+
+
+def _check_difficulty(data: dict[str, Any]) -> None:
+    """What was added must be possible, and agree."""
+    if "tier" in data and (not isinstance(data["tier"], str) or data["tier"] not in TIERS):
+        raise unknown("tier", data["tier"], TIERS)
+    if "mse_32" not in data:
+        return
+    error = finite("mse_32", data["mse_32"])
+    if error < 0:
+        raise InputError(f"mse_32 = {short(error)} must not be negative")
+    if data.get("tier", tier(error)) != tier(error):
+        raise InputError(f"tier = {data['tier']!r} disagrees with mse_32 = {error:g}, which makes it {tier(error)!r}")
+
+
+def _check_place(found: Instance) -> None:
+    """Refuse an instance that is not the one at its index of its split, where this generator made it."""
+    if found.version != VERSION:
+        return
+    own, read = to_record(generate(found.split, found.index)), to_record(found)
+    for key in KEYS:
+        if key not in ("std_u", "std_f") and own[key] != read[key]:
+            raise InputError(f"{key} = {short(read[key])} is not that of {found.id}, which has {short(own[key])}")
+
+
+def _same(found: Any, expected: Any) -> bool:
+    """Whether two values are equal, and both or none of them truth values."""
+    if isinstance(found, bool) or isinstance(expected, bool):
+        return found is expected
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(map(_same, found, expected))
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(_same(found[key], expected[key]) for key in expected)
+    if isinstance(expected, int):
+        return isinstance(found, int) and found == expected
+    return bool(found == expected)
 
 
 def _read_atom(data: Any, pool: dict[str, AtomType]) -> Atom:
@@ -132,29 +188,28 @@ def _list(name: str, data: Any, limit: int) -> list[Any]:
     return data
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
-
-
 def write_records(instances: Iterable[Instance], path: str | Path) -> int:
     """Write a JSONL file, whole or not at all; returns the number of records."""
-    path, count = Path(path), 0
+    path, written = Path(path), 0
     check_target(path, ".jsonl")
     with replacing(path) as file:
         for instance in instances:
             file.write(f"{to_line(instance)}\n".encode())
-            count += 1
-    return count
+            written += 1
+    return written
 
 
 def read_records(path: str | Path) -> Iterator[Instance]:
     """The instances of a JSONL file, one after the other."""
-    try:
-        with Path(path).open(encoding="utf-8") as file:
-            for row, line in enumerate(file, 1):
-                try:
-                    yield from_line(line)
-                except InputError as error:
-                    raise InputError(f"{path}, line {row}: {error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    with naming(path), open_plain(path) as file:
+        for row in count(1):
+            line = file.readline(MAX_LINE + 1)
+            if not line:
+                return
+            try:
+                instance = from_line(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise InputError(f"line {row}: is not a text in UTF-8") from None
+            except InputError as error:
+                raise InputError(f"line {row}: {error}") from None
+            yield instance

@@ -4,7 +4,6 @@ A build folder has a description, `build.json`, and shards of some instances eac
 checksums, `shard-00000.sha256`, are there: they are written last, in the format of `sha256sum`. Reading runs no code.
 """
 
-import hashlib
 import json
 import operator
 import os
@@ -13,22 +12,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.errors import InputError, short, unknown
+from mc2.errors import InputError, one_line, unknown
 from mc2.files import path_of, replacing, sync, write_text
 from mc2.geometry import Grid
 from mc2.geometry.checks import listed, whole
+from mc2.reading.hdf5 import Dataset
+from mc2.reading.json import read_json
+from mc2.reading.plain import file_sha256
 from mc2.walks.engine import Options, check_budgets
 from mc2.zoo.difficulty import REFERENCE_WALKS, tier
 from mc2.zoo.fields import Fields
 from mc2.zoo.laws import SPLITS
 from mc2.zoo.records import to_record
 from mc2.zoo.scores import mse
+from mc2.zoo.shard_reader import Shard, open_shard, read_row
 
 FORMAT = {"format": "pdezoo-build", "format_version": 1}
 SHARD_FORMAT = {"format": "pdezoo-shard", "format_version": 1}
@@ -63,7 +66,8 @@ class Description:
         if not isinstance(self.split, str) or self.split not in SPLITS:
             raise unknown("split", self.split, SPLITS)
         start, stop = (whole("range", end, 0) for end in listed("range", self.range, "two indices"))
-        if not start < stop <= (size := SPLITS[self.split]):
+        size = SPLITS[self.split]
+        if not start < stop <= size:
             raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
         if self.file_format not in FILE_FORMATS:
             raise unknown("format", self.file_format, FILE_FORMATS)
@@ -109,6 +113,16 @@ class Description:
         others = {"budgets": (len(self.budgets),), "index": (count,), "records": (count,), "counts": (count, 3)}
         return others.get(name, (count, *inner))
 
+    def datasets(self, number: int) -> dict[str, Dataset]:
+        """What a shard's HDF5 file holds: fields, one of them in a chunk, and the rest, each in one chunk."""
+        others = {"budgets": np.int64, "index": np.int64, "counts": np.int64, "records": None}
+        found: dict[str, Dataset] = {}
+        for name, kind in (FIELDS | others).items():
+            shape = self.shape(name, number)
+            chunks = (1,) * (len(shape) - 2) + shape[-2:] if name in FIELDS else shape
+            found[name] = Dataset(shape, chunks, kind)
+        return found
+
 
 def checksums(number: int) -> str:
     """The name of the file whose presence says that a shard is finished."""
@@ -119,27 +133,21 @@ def read_description(folder: Path) -> Description:
     """The description of a build folder. All of it is checked: it may come from a stranger."""
     path = folder / "build.json"
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = read_json(path, "description of a build")
         if not isinstance(data, dict) or any(data.pop(name, None) != value for name, value in FORMAT.items()):
             raise InputError(f"must be an object with {json.dumps(FORMAT)[1:-1]}")
         if data.keys() != Description.__annotations__.keys():
             raise InputError(f"must have the keys {', '.join(Description.__annotations__)}")
         return Description(**data)
-    except FileNotFoundError:
-        raise InputError(f"{folder} is no build folder: there is no build.json") from None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
+        if not path.exists():
+            raise InputError(f"{folder} is no build folder: there is no build.json") from None
         raise InputError(f"{path}: {one_line(error)}") from None
-
-
-def one_line(error: BaseException) -> str:
-    """An error's message, short enough for ours."""
-    return " ".join(str(error).split())[:200]
 
 
 def checksum_line(folder: Path, name: str) -> str:
     """What `sha256sum` prints."""
-    with (folder / name).open("rb") as file:
-        return f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n"
+    return f"{file_sha256(folder / name)}  {name}\n"
 
 
 def write_shard(folder: Path, description: Description, number: int, batches: Iterable[Fields]) -> int:
@@ -163,8 +171,7 @@ def _write_hdf5(path: Path, description: Description, number: int, batches: Iter
     with replacing(path) as target, _plain_errors(), h5py.File(path_of(target), "w", **options) as file:
 
         def create(name: str, kind: Any) -> Any:
-            shape = description.shape(name, number)
-            chunks = (1,) * (len(shape) - 2) + shape[-2:] if name in FIELDS else shape
+            shape, chunks, _ = description.datasets(number)[name]
             return file.create_dataset(name, shape, kind, chunks=chunks, fletcher32=True, track_times=False)
 
         fields = {name: create(name, kind) for name, kind in FIELDS.items()}
@@ -218,29 +225,6 @@ def record_line(fields: Fields, row: int) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-class _Shard(NamedTuple):
-    file: Any
-    budgets: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    records: NDArray[np.bytes_]
-
-
-def _open_shard(path: Path, description: Description, number: int) -> _Shard:
-    """Open a shard and check all of it but the fields, which HDF5 checks as they are read."""
-    file = h5py.File(path, "r", locking=False)  # finished shards do not change
-    for name, value in description.conditions.items():
-        found = file.attrs[name].decode("utf-8") if isinstance(value, str) else file.attrs[name]
-        if not np.array_equal(found, value):
-            raise InputError(f"{name} is {short(found)}, but build.json says {short(value)}")
-    for name in (*FIELDS, "budgets", "index", "counts", "records"):
-        kind, wanted = file[name].dtype, np.bytes_ if name == "records" else FIELDS.get(name, np.int64)
-        if file[name].shape != description.shape(name, number) or not np.issubdtype(kind, wanted):
-            raise InputError(f"{name} has not the shape and type that build.json tells")
-    if not np.array_equal(file["index"][:], description.indices(number)):
-        raise InputError("its instances are not those that build.json tells")
-    return _Shard(file, file["budgets"][:], file["counts"][:], file["records"][:])
-
-
 class Shards:
     """The instances in the finished shards of an HDF5 build folder; a map-style dataset for a data loader.
 
@@ -260,7 +244,7 @@ class Shards:
             raise InputError(f"{folder}: {missing} of {about.shards} shards are unfinished; partial=True allows that")
         self.budgets = about.budgets
         self._length = sum(len(about.indices(number)) for number in self._numbers)
-        self._opened: dict[int, _Shard] = {}
+        self._opened: dict[int, Shard] = {}
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -277,19 +261,16 @@ class Shards:
         number = self._numbers[which]
         path = self.folder / self.description.files(number)[0]
         try:
-            shard = self._shard(path, number)
-            found = {name: shard.file[name][row] for name in FIELDS} | {"record": json.loads(shard.records[row])}
+            return read_row(self._shard(path, number), self.description, number, row)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, MemoryError) as error:
             raise InputError(f"{path} cannot be read (is it damaged?): {one_line(error)}") from None
-        index = int(self.description.indices(number)[row])
-        return found | {"index": index, "budgets": shard.budgets.copy(), "counts": shard.counts[row].copy()}
 
-    def _shard(self, path: Path, number: int) -> _Shard:
+    def _shard(self, path: Path, number: int) -> Shard:
         """A shard from those that are open, the latest used last."""
         if self._process != os.getpid():  # forked: the parent's open files are not ours
             self._opened, self._process = {}, os.getpid()
         found = self._opened.pop(number, None)
         if found is None and len(self._opened) >= OPEN_FILES:
             self._opened.pop(next(iter(self._opened))).file.close()
-        self._opened[number] = found or _open_shard(path, self.description, number)
+        self._opened[number] = found or open_shard(path, self.description, number)
         return self._opened[number]

@@ -31,7 +31,7 @@ def verify(
 ) -> None:
     """Compare an entry's mean PSNR per family with that on freshly drawn problems; exit code 1 if it does not hold."""
     from mc2.errors import InputError
-    from mc2.evaluation.leaderboard.entries import read_entry, with_evaluation, write_entry
+    from mc2.evaluation.leaderboard.entries import read_entry, with_evaluation, write_evaluated
     from mc2.evaluation.leaderboard.verify import broken, draw_seed
     from mc2.evaluation.leaderboard.verify import verify as judge
     from mc2.files import check_target
@@ -56,7 +56,7 @@ def verify(
         raise InputError(failure)
     if write:
         with interruptible("the entry is as it was"):
-            write_entry(with_evaluation(claim, found["evaluated"], found["split"], found["count"]), entry)
+            write_evaluated(with_evaluation(claim, found["evaluated"], found["split"], found["count"]), entry)
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -4,8 +4,9 @@ Entries come from strangers and end on a page, so their schema is strict: unknow
 characters and links that are not https:// are refused.
 """
 
+import hashlib
 import json
-from collections import Counter
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short, unknown
-from mc2.evaluation.leaderboard.schema import CHECKS, FEWEST, Scores, check_scores, exactly
+from mc2.evaluation.leaderboard.schema import CHECKS, FEWEST, Scores, check_scores, exactly, look
 from mc2.evaluation.leaderboard.scoring import means
 from mc2.files import check_target, write_text
 from mc2.geometry import Grid
 from mc2.geometry.checks import whole
+from mc2.reading.json import parse_json
+from mc2.reading.plain import naming, read_plain
 from mc2.zoo.laws import FRESH, size_of
 
 ABOUT = {
@@ -31,6 +34,11 @@ UNSAID = {
 }  # fmt: skip
 LARGEST_FILE = 100_000
 """Bytes; an entry has two or three thousand."""
+MOST_ENTRIES = 10_000
+"""In a folder."""
+EVALUATIONS = "evaluated.sha256"
+"""The file that says which entries of its folder were evaluated: lines of `sha256sum`."""
+SUM = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._+-]{1,100}\.json)")
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class Entry:
     hardware: that the time was measured on. seconds_per_field: on that, or 0 if it was not measured. split, count,
     generator_version: the first `count` instances of the split. checksum: SHA-256 of the file of predictions.
     claimed: scores of that file. evaluated: scores on the first `evaluated_count` instances of a fresh split,
-    `evaluated_split`, made by someone else than the authors; or None, 0 and "". date: of the claim, as 2026-01-31.
+    `evaluated_split`, made by someone else than the authors, which the folder's list of evaluations must confirm; or
+    None, 0 and "". date: of the claim, as 2026-01-31.
     """
 
     method: str
@@ -148,49 +157,95 @@ def with_evaluation(entry: Entry, scores: Scores, split: str, count: int) -> Ent
 
 
 def read_entry(path: str | Path) -> Entry:
-    """Read an entry, and refuse one that breaks its schema."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise InputError(f"is larger than {LARGEST_FILE:,} bytes")
-        data = json.loads(content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
-        return Entry(**exactly("the entry", data, [field.name for field in fields(Entry)]))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON: {short(str(error))}") from None
+    """Read an entry, and refuse one that breaks its schema. Whether it was evaluated is `read_entries`' to tell."""
+    return _parse(path, _content(path))
 
 
-def _no_constant(name: str) -> None:
-    raise InputError(f"{name} is not a JSON number")
+def _content(path: str | Path) -> bytes:
+    with naming(path):
+        return read_plain(path, LARGEST_FILE, "entry")
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for key, times in Counter(key for key, _ in pairs).items():
-        if times > 1:
-            raise InputError(f"key {short(key)} is there {times} times")
-    return dict(pairs)
+def _parse(path: str | Path, content: bytes) -> Entry:
+    with naming(path):
+        return Entry(**exactly("the entry", parse_json(content), [field.name for field in fields(Entry)]))
 
 
 def read_entries(folder: str | Path) -> list[Entry]:
-    """All entries of a folder, by file name; no two of the same method, setting and walks."""
-    if not Path(folder).is_dir():
-        raise InputError(f"{folder}: there is no such folder")
+    """All entries of a folder, by file name; no two of the same method, setting and walks, nor with names alike.
+
+    An entry counts as evaluated if the folder's list of evaluations says so; one that only claims it is refused.
+    """
+    with naming(folder):
+        if not Path(folder).is_dir():
+            raise InputError("there is no such folder")
+    paths, sums = sorted(Path(folder).glob("*.json")), read_evaluations(folder)
+    if len(paths) > MOST_ENTRIES:
+        raise InputError(f"{folder}: has {len(paths):,} entries: at most {MOST_ENTRIES:,} are read")
     found: dict[tuple[str, str, int], tuple[Path, Entry]] = {}
-    for path in sorted(Path(folder).glob("*.json")):
-        entry = read_entry(path)
-        key = (entry.method, entry.setting, entry.walks)
-        if key in found:
-            raise InputError(f"{path}: {found[key][0].name} is of the same method, setting and walks")
+    names: dict[str, str] = {}
+    for path in paths:
+        content = _content(path)
+        entry = _parse(path, content)
+        with naming(path):
+            key = (entry.method, entry.setting, entry.walks)
+            if key in found:
+                raise InputError(f"{found[key][0].name} is of the same method, setting and walks")
+            if names.setdefault(look(entry.method), entry.method) != entry.method:
+                raise InputError(
+                    f"method = {entry.method!r} looks like {names[look(entry.method)]!r}: use another name"
+                )
+            if entry.evaluated is not None and hashlib.sha256(content).hexdigest() not in sums.get(path.name, ()):
+                raise InputError(
+                    f"says that it was evaluated, but {EVALUATIONS} does not: set evaluated to null, or let others run "
+                    "mc2 leaderboard verify --write"
+                )
         found[key] = path, entry
     return [entry for _, entry in found.values()]
+
+
+def read_evaluations(folder: str | Path) -> dict[str, set[str]]:
+    """SHA-256 of the entries that were evaluated, by file name: a list that is not the entries' authors' to write.
+
+    An entry has two while it is replaced.
+    """
+    path = Path(folder) / EVALUATIONS
+    found: dict[str, set[str]] = {}
+    if not path.exists():
+        return {}
+    with naming(path):
+        for line in read_plain(path, 100 * MOST_ENTRIES, "list of evaluations").decode("utf-8", "replace").splitlines():
+            if not (parts := SUM.fullmatch(line)):
+                raise InputError(f"{short(line)} must be a line of sha256sum")
+            found.setdefault(parts[2], set()).add(parts[1])
+    return found
+
+
+def write_evaluated(entry: Entry, path: str | Path) -> None:
+    """Write an entry that was evaluated here, and note it in its folder's list of evaluations.
+
+    The list has the old version and the new one until the entry is written: a kill leaves one that it knows.
+    """
+    path = Path(path)
+    if not SUM.fullmatch(f"{'0' * 64}  {path.name}"):
+        raise InputError(f"{path}: an entry's file needs a plain name, such as my-method.json")
+    sums, new = read_evaluations(path.parent), hashlib.sha256(_text(entry).encode()).hexdigest()
+    _write_evaluations(path.parent, sums | {path.name: sums.get(path.name, set()) | {new}})
+    write_entry(entry, path)
+    _write_evaluations(path.parent, sums | {path.name: {new}})
+
+
+def _write_evaluations(folder: Path, sums: dict[str, set[str]]) -> None:
+    lines = (f"{digits}  {name}\n" for name in sorted(sums) for digits in sorted(sums[name]))
+    write_text(folder / EVALUATIONS, "".join(lines))
 
 
 def write_entry(entry: Entry, path: str | Path) -> None:
     """Write an entry, whole or not at all."""
     path = Path(path)
     check_target(path, ".json")
-    write_text(path, json.dumps(asdict(entry), ensure_ascii=False, indent=2) + "\n")
+    write_text(path, _text(entry))
+
+
+def _text(entry: Entry) -> str:
+    return json.dumps(asdict(entry), ensure_ascii=False, indent=2) + "\n"

@@ -19,6 +19,7 @@ from mc2.evaluation.leaderboard.entries import Entry
 from mc2.evaluation.leaderboard.schema import PARTS, SETTINGS, Scores
 from mc2.evaluation.metrics import HIGHER_IS_BETTER, METRICS
 from mc2.files import check_target, make_folder, write_text
+from mc2.reading.plain import naming, read_plain
 from mc2.zoo import FAMILIES, VERSION
 
 NAMES = {"psnr": "PSNR", "snr": "SNR", "mse": "MSE", "lpips": "LPIPS", "relative_l2": "Relative L2"}
@@ -242,11 +243,10 @@ def _figures(folder: str | Path | None) -> str:
 
 
 def _figure(path: Path) -> str:
-    if path.stat().st_size > LARGEST_FIGURE:
-        raise InputError(f"{path}: is larger than {LARGEST_FIGURE / 1e6:g} MB")
-    content = path.read_bytes()
-    if not content.startswith(PNG):
-        raise InputError(f"{path}: is not a PNG file")
+    with naming(path):
+        content = read_plain(path, LARGEST_FIGURE, "figure for a page")
+        if not content.startswith(PNG):
+            raise InputError("is not a PNG file")
     name = escape(path.stem.replace("_", " ").replace("-", " ").capitalize())
     picture = f'<img alt="{name}" src="data:image/png;base64,{base64.b64encode(content).decode()}">'
     return f"<figure>{picture}<figcaption>{name}</figcaption></figure>"

@@ -8,28 +8,25 @@ that a small file cannot fill the memory.
 
 import hashlib
 import re
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mc2.errors import InputError, short
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
+from mc2.reading.npz import Arrays, ascii_texts, open_npz, refusing
+from mc2.reading.plain import naming, open_plain
 from mc2.zoo import VERSION, Instance, generate
 from mc2.zoo.laws import family_of, size_of
 
 MEMBERS = ("ids", "fields")
 ID = re.compile(r"pdezoo-([^/]+)/([^/]+)/([0-9]{7})")
-BROKEN = (BadZipFile, ValueError, EOFError, OverflowError, NotImplementedError, zlib.error)
-"""What reading raises for a damaged file."""
 LONGEST_ID = 64
 """Characters; the zoo's own have up to 33."""
 NAMED = 5
@@ -80,22 +77,16 @@ def read_predictions(
     """
     grid = grid or Grid()
     size_of(split)
-    try:
-        with Path(path).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-            check_sha256(found, sha256)
-            file.seek(0)
-            with ZipFile(file) as archive:
-                members = _members(archive)
-                count, instances = _check_ids(_read_ids(archive, members["ids"], split), split, count)
-                fields = _read_fields(archive, members["fields"], instances, grid)
+    with naming(path), open_plain(path) as file, refusing():
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        check_sha256(found, sha256)
+        arrays = open_npz(file)
+        if arrays.headers.keys() != set(MEMBERS):
+            told = short(", ".join(arrays.headers) or "nothing")
+            raise InputError(f"must hold the arrays ids and fields and nothing else, not {told}")
+        count, instances = _check_ids(_read_ids(arrays, split), split, count)
+        fields = _read_fields(arrays, instances, grid)
         _check_fields(instances, fields, grid)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except BROKEN as error:
-        raise InputError(f"{path}: is not a whole .npz file: {short(str(error))}") from None
     return Predictions(split, count, instances, fields, grid, found)
 
 
@@ -109,47 +100,13 @@ def check_sha256(found: str, wanted: str | None) -> None:
         raise InputError(f"its SHA-256 is {found}, not {wanted.lower()}: this is another file")
 
 
-def _members(archive: ZipFile) -> dict[str, ZipInfo]:
-    """The two arrays, and nothing else; only packed in ways whose size is known beforehand."""
-    names = [info.filename for info in archive.infolist()]
-    if sorted(names) != sorted(f"{name}.npy" for name in MEMBERS):
-        told = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-        raise InputError(f"must hold the arrays ids and fields and nothing else, not {short(told or 'nothing')}")
-    for info in archive.infolist():
-        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or info.flag_bits & 1:
-            raise InputError(f"{info.filename} is encrypted or packed in an unusual way: write it by numpy.savez")
-    return {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-
-
-def _header(file: IO[bytes], info: ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type as the array's header declares them, if they agree with its size."""
-    try:
-        version = npy.read_magic(file)
-        shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
-    except Exception as error:  # NumPy's reader raises whatever its parts raise, from SyntaxError to MemoryError
-        raise InputError(f"{info.filename} is damaged: {short(str(error))}") from None
-    if dtype.hasobject:
-        raise InputError(f"{info.filename} holds pickled objects, which could run code and are never read")
-    declared = dtype.itemsize
-    for side in shape:
-        declared *= side
-    if info.file_size != file.tell() + declared:
-        raise InputError(f"{info.filename} declares {declared:,} bytes, but holds {info.file_size - file.tell():,}")
-    return shape, dtype
-
-
-def _read_ids(archive: ZipFile, info: ZipInfo, split: str) -> list[str]:
-    with archive.open(info) as file:
-        shape, dtype = _header(file, info)
-    if dtype.kind != "U" or not dtype.isnative or len(shape) != 1:
+def _read_ids(arrays: Arrays, split: str) -> list[str]:
+    shape, dtype = arrays.headers["ids"].shape, arrays.headers["ids"].dtype
+    if dtype.kind != "U" or len(shape) != 1:
         raise InputError(f"ids must be a list of texts, not {dtype.name} {list(shape)}")
     if not 1 <= shape[0] <= size_of(split) or dtype.itemsize > 4 * LONGEST_ID:
         raise InputError(f"ids must be 1 to {size_of(split)} texts of at most {LONGEST_ID} characters")
-    with archive.open(info) as file:
-        texts = np.ascontiguousarray(npy.read_array(file, allow_pickle=False))
-    if texts.view(np.uint32).max() >= 128:  # NumPy makes texts even of numbers that are no characters: they crash later
-        raise InputError("ids must be of ASCII characters, such as pdezoo-1/test/0000004")
-    return texts.tolist()
+    return ascii_texts("ids", arrays.read("ids")).tolist()
 
 
 def _check_ids(ids: list[str], split: str, count: int | None) -> tuple[int, tuple[Instance, ...]]:
@@ -197,15 +154,12 @@ def _named(ids: Sequence[str]) -> str:
     return ", ".join(ids[:NAMED]) + more
 
 
-def _read_fields(archive: ZipFile, info: ZipInfo, instances: Sequence[Instance], grid: Grid) -> NDArray[np.float32]:
-    wanted = (len(instances), *grid.shape)
-    with archive.open(info) as file:
-        shape, dtype = _header(file, info)
-    if shape != wanted or dtype != np.float32:
+def _read_fields(arrays: Arrays, instances: Sequence[Instance], grid: Grid) -> NDArray[np.float32]:
+    wanted, header = (len(instances), *grid.shape), arrays.headers["fields"]
+    if header.shape != wanted or header.dtype != np.float32:
         whose = f"{instances[0].id} to {instances[-1].id}"
-        raise InputError(f"fields of {whose} must be float32 {list(wanted)}, not {dtype.name} {list(shape)}")
-    with archive.open(info) as file:
-        return np.ascontiguousarray(npy.read_array(file, allow_pickle=False), np.float32)
+        raise InputError(f"fields of {whose} must be float32 {list(wanted)}, not {header}")
+    return arrays.read("fields")
 
 
 def _check_fields(instances: Sequence[Instance], fields: NDArray[np.float32], grid: Grid) -> None:

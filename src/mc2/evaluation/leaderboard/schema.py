@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any
-from urllib.parse import urlsplit
 
 from mc2.baselines.method import READABLE
 from mc2.errors import InputError, short, unknown
@@ -20,6 +19,11 @@ NEVER_NEGATIVE = ("mse", "lpips", "relative_l2")
 FEWEST = 10
 """Instances behind an entry: two of each family."""
 MOST = 10**15
+LINK = re.compile(
+    r"https://(?!xn--)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.(?!xn--)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*\.[a-z]{2,63}"
+    r"(/[A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)?"
+)
+"""A link to a host of plain letters: no user before an @, no port, no number, no letters of other alphabets."""
 
 Scores = dict[str, dict[str, float | None]]
 """Means: `scores["laplace"]["psnr"]`, for every family and `overall`. LPIPS may be None; so may all of a family that a
@@ -38,16 +42,21 @@ def _text(longest: int, *, empty: bool = True) -> Check:
     return check
 
 
+def _name(name: str, value: object) -> None:
+    _text(80, empty=False)(name, value)
+    if not re.fullmatch(r"[A-Za-z0-9._+-]+( [A-Za-z0-9._+-]+)*", str(value)) or not look(str(value)):
+        raise InputError(f"{name} = {short(value)} must be of the letters A to Z, digits, single spaces and . _ + -")
+
+
+def look(name: str) -> str:
+    """What names have in common that look alike: small letters and digits, without what stands between them."""
+    return re.sub(r"[ ._-]", "", name.lower())
+
+
 def _link(name: str, value: object) -> None:
     _text(300)(name, value)
-    if value == "":
-        return
-    try:
-        fine = urlsplit(str(value)).hostname
-    except ValueError:
-        fine = None
-    if not fine or not re.fullmatch(r"https://[!-~]+", str(value)):
-        raise InputError(f"{name} = {short(value)} must be a link that begins with https://, or ''")
+    if value != "" and not LINK.fullmatch(str(value)):
+        raise InputError(f"{name} = {short(value)} must be a link that begins with https:// and a plain host, or ''")
 
 
 def _one_of(*known: str) -> Check:
@@ -89,7 +98,7 @@ def _version(name: str, value: object) -> None:
 
 
 CHECKS: dict[str, Check] = {
-    "method": _text(80, empty=False),
+    "method": _name,
     "authors": _text(300, empty=False),
     "code": _link,
     "paper": _link,

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mc2.errors import InputError
 from mc2.evaluation.leaderboard.predictions import Predictions
 from mc2.evaluation.metrics import METRICS, Distance, score_field, summarise
@@ -26,7 +28,7 @@ def score_predictions(
         distance = shared()
     rows = []
     for instance, field in zip(predictions.instances, predictions.fields, strict=True):
-        rows.append(_score(instance, field, predictions, distance))
+        rows.append(_score(instance, np.ascontiguousarray(field), predictions, distance))
         if progress:
             progress(len(rows), len(predictions.instances))
     return {

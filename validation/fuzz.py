@@ -1,0 +1,159 @@
+"""Fuzzing of every reader and of the command line: inputs that are damaged, hostile or nonsense.
+
+    python -m validation.fuzz --seconds 60 [--seed 0] [--jobs 2] [--only TARGET …] [--json] [--strict]
+    python -m validation.fuzz --case "weights:17"    # one input again, and what became of it
+    python -m validation.fuzz --list
+
+There is no corpus: every input follows from (seed, target, index). Each is read in a process of its own, which may take
+2 GB of memory besides what it starts with, and 20 seconds. An input must be refused with one line, or be read; and then
+contents are what was written. Twenty minutes on two cores are about fifty thousand inputs. With --strict, the exit code
+is 1 if anything is wrong.
+"""
+
+import argparse
+import json
+import sys
+import time
+from itertools import count
+
+from validation.fuzzing import binaries, commands, texts
+from validation.fuzzing.child import poll, start
+from validation.markdown import table
+
+TARGETS = texts.TARGETS | binaries.TARGETS | commands.TARGETS
+WRONG = ("traceback", "bad message", "hang", "over memory", "crash", "wrong contents")
+OUTCOMES = ("refused", "accepted", *WRONG)
+BATCH = 16
+"""Inputs of one process, one after the other."""
+KEPT = 10
+"""Inputs of every kind of failure and target that are named."""
+
+
+def prepare(targets):
+    """Make every target's samples, and run one input of each here, so that forked processes find all that is compiled."""
+    import torch
+
+    torch.set_num_threads(1)  # forked processes have none of the other threads
+    for name in targets:
+        if name in binaries.TARGETS or name in commands.TARGETS:
+            for sample in (binaries.shard_folder, binaries.weights_file, binaries.checkpoint, binaries.estimates,
+                           binaries.predictions_file, binaries.fields):  # fmt: skip
+                sample()
+            break
+    texts.configurations(), texts.problems(), texts.entries()
+    for name in ("p.toml",):
+        texts.read_expression(f"sin(x) + {len(name)}*y")([0.1], [0.2])
+    for index in range(5):
+        texts.from_record(texts.to_record(texts.generate("test", index)))
+
+
+def fuzz(targets, seconds, seed, jobs=1, most=None, say=lambda found: None):
+    """Inputs of all targets in turn, until time is up; returns what became of them. most: of each target."""
+    prepare(targets)
+    found, failures, running, left = {name: _empty() for name in targets}, [], [], []
+    rounds, begun = count(), time.monotonic()
+    while True:
+        due = time.monotonic() - begun < seconds
+        if not left and due and (most is None or next(rounds) * BATCH < most):
+            first = max(row["inputs"] for row in found.values())
+            left = [(name, range(first, first + min(BATCH, most or BATCH))) for name in targets]
+            for name in targets:
+                found[name]["inputs"] += len(left[0][1])
+        while left and len(running) < jobs:
+            name, indices = left.pop(0)
+            running.append(start(name, TARGETS[name], seed, indices))
+        for child in list(running):
+            heard, over = poll(child)
+            for index, one in heard:
+                _note(found[child.target], failures, f"{child.target}:{index}", one)
+                say(found)
+            if over:
+                running.remove(child)
+                if child.waiting:  # those after the one that ended it
+                    left.append((child.target, child.waiting))
+        if not running and not left:
+            break
+        time.sleep(0.002)
+    return {"seed": seed, "seconds": time.monotonic() - begun, "targets": found, "failures": failures}
+
+
+def _empty():
+    return {"inputs": 0, **{name: 0 for name in OUTCOMES}, "seconds": 0.0, "megabytes": 0.0, "slowest": ""}
+
+
+def _note(row, failures, case, one):
+    row[one["outcome"]] += 1
+    if one["seconds"] > row["seconds"]:
+        row["slowest"] = case
+    for name in ("seconds", "megabytes"):
+        row[name] = max(row[name], one[name])
+    if one["outcome"] in WRONG and row[one["outcome"]] <= KEPT:
+        failures.append({"case": case, "outcome": one["outcome"], "detail": one["detail"]})
+
+
+def total(found):
+    """All targets in one row."""
+    rows = found["targets"].values()
+    sums = {name: sum(row[name] for row in rows) for name in ("inputs", *OUTCOMES)}
+    return sums | {name: max(row[name] for row in rows) for name in ("seconds", "megabytes")}
+
+
+def show(found):
+    """The report as a table."""
+    rows = {**found["targets"], "all": total(found)}
+    head = ["target", "inputs", *OUTCOMES, "longest / s", "most / MB"]
+    print(table(head, [[name, *_cells(row)] for name, row in rows.items()]))
+    for failure in found["failures"]:
+        print(f"\n{failure['outcome']}: {failure['case']}\n  {failure['detail']}", end="")
+    print("\nslowest: " + ", ".join(f"{row['slowest']} ({row['seconds']:.1f} s)" for row in found["targets"].values()))
+    print(f"{found['seconds']:.0f} s, seed {found['seed']}")
+
+
+def _cells(row):
+    return [*(str(row[name]) for name in ("inputs", *OUTCOMES)), f"{row['seconds']:.1f}", f"{row['megabytes']:.0f}"]
+
+
+def again(case, seed):
+    """One input, by its name and index."""
+    name, index = case.rsplit(":", 1)
+    prepare([name])
+    child, heard = start(name, TARGETS[name], seed, [int(index)]), []
+    while not heard:
+        heard, _ = poll(child)
+        time.sleep(0.01)
+    return heard[0][1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0, help="to go on for")
+    parser.add_argument("--seed", type=int, default=0, help="another one makes other inputs")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
+    parser.add_argument("--only", nargs="+", choices=sorted(TARGETS), metavar="TARGET", help="of --list")
+    parser.add_argument("--case", help="TARGET:INDEX, one input again")
+    parser.add_argument("--list", action="store_true", help="the targets")
+    parser.add_argument("--json", action="store_true", help="one object on stdout")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if anything is wrong")
+    given = parser.parse_args()
+    if given.list:
+        print("\n".join(TARGETS))
+        return 0
+    if given.case:
+        print(json.dumps(again(given.case, given.seed), indent=1))
+        return 0
+    begun = time.monotonic()
+
+    def say(found):
+        done, bad = (sum(sum(row[name] for name in names) for row in found.values()) for names in (("inputs",), WRONG))
+        text = f"\r{done:,} inputs, {bad:,} wrong, {time.monotonic() - begun:.0f} s "
+        print(text, end="", file=sys.stderr, flush=True)
+
+    found = fuzz(given.only or TARGETS, given.seconds, given.seed, given.jobs, say=say)
+    print(file=sys.stderr)
+    found["all"] = total(found)
+    print(json.dumps(found)) if given.json else show(found)
+    return int(given.strict and any(found["all"][name] for name in WRONG))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

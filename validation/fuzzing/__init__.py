@@ -1,0 +1,1 @@
+"""What `validation.fuzz` feeds to readers: `targets` are made of `mutate`, and `child` runs one input."""
