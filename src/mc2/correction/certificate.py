@@ -167,10 +167,10 @@ def certify_claim(
     """The error of a claim by fresh walks. field: the control variate φ. points: how many are drawn."""
     edge = Edge(problem)
     left = edge.left(field)
-    drawn = _draw(claim, left, points, (options.seed, seed)) if claim.drawn else _all(claim)
-    x, y = claim.x[drawn.index], claim.y[drawn.index]
     fitted, lift_error = field(claim.x, claim.y), field.error(claim.x, claim.y)
     known = fitted - claim.value
+    drawn = _draw(claim, known, left, points, (options.seed, seed)) if claim.drawn else _all(claim)
+    x, y = claim.x[drawn.index], claim.y[drawn.index]
     scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
     sampled = not field.exact or float(lift_error.max()) > UNSAMPLED * scale
     scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=sampled)
@@ -313,12 +313,15 @@ def _all(claim: Claim) -> _Drawn:
     return _Drawn(np.arange(claim.x.size), None)
 
 
-def _draw(claim: Claim, left: LeftOver, count: int, seed: tuple[int, int]) -> _Drawn:
-    """Pixels with replacement: half of them anywhere, the others where errors are likely."""
+def _draw(claim: Claim, known: Array, left: LeftOver, count: int, seed: tuple[int, int]) -> _Drawn:
+    """Pixels with replacement: half of them anywhere, the others where errors are likely, and where φ − v is large.
+
+    There u − φ matters most, which is multiplied by it.
+    """
     size = claim.x.size
     shares = [np.full(size, 1 / size)]
-    for likely in (claim.likely, left.likely(claim.x, claim.y)):
-        if likely is not None:
+    for likely in (claim.likely, left.likely(claim.x, claim.y), np.abs(known)):
+        if likely is not None and likely.sum() > 0:
             shares.append(likely / likely.sum())
     share = 0.5 * shares[0] + 0.5 * np.mean(shares[1:] or shares, axis=0)
     index = np.random.default_rng(seed).choice(size, count, p=share / share.sum())
