@@ -87,7 +87,11 @@ def test_a_process_that_is_asked_to_end_cleans_up(tmp_path, number, word):
     """In the middle of a file, of which an earlier version stays."""
     (tmp_path / "r.jsonl").write_text("old")
     command = [sys.executable, "-m", "mc2.cli.main", *RECORDS]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+
+    def heed():  # what this process may have been told to ignore, as in a background job
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heed) as running:
         try:
             while not [path for path in tmp_path.glob(".*.tmp") if path.stat().st_size]:
                 assert running.poll() is None
