@@ -23,7 +23,7 @@ from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from docs import network_tables
+from docs import limit_tables, network_tables
 from docs.figures import draw_all, stale
 from docs.measured import HERE, NAMES, evaluations, result, shown, walked
 from validation.markdown import table
@@ -261,6 +261,7 @@ BLOCKS = {
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
     **network_tables.BLOCKS,
+    **limit_tables.BLOCKS,
 }
 
 

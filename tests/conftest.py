@@ -3,8 +3,10 @@
 import os
 import signal
 
-# small products of matrices gain nothing from a second thread, which then waits actively and slows the walks' own
+# Small matrices and networks gain nothing from a second thread, which then waits actively and slows the walks' own.
+# The libraries read this when they are loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 

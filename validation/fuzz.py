@@ -30,7 +30,7 @@ KEPT = 10
 
 
 def prepare(targets):
-    """Make every target's samples, and run one input of each here, so that forked processes find all that is compiled."""
+    """Make every target's samples, and run one input of each here, so that forked processes find all compiled."""
     import torch
 
     torch.set_num_threads(1)  # forked processes have none of the other threads
@@ -78,7 +78,7 @@ def fuzz(targets, seconds, seed, jobs=1, most=None, say=lambda found: None):
 
 
 def _empty():
-    return {"inputs": 0, **{name: 0 for name in OUTCOMES}, "seconds": 0.0, "megabytes": 0.0, "slowest": ""}
+    return {"inputs": 0, **dict.fromkeys(OUTCOMES, 0), "seconds": 0.0, "megabytes": 0.0, "slowest": ""}
 
 
 def _note(row, failures, case, one):

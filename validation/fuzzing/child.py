@@ -176,4 +176,4 @@ def _be_silent():
 def _last(error):
     """The innermost places of an exception, and what it says."""
     places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
-    return f"{type(error).__name__}: {ascii(str(error)[:200])} at {' > '.join(places)}"
+    return f"{type(error).__name__}: {str(error)[:200]!a} at {' > '.join(places)}"

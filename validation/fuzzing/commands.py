@@ -36,18 +36,47 @@ ODD = (
 )
 WORK = ["--walks", "2", "--grid", "8"]
 COMMANDS = {
-    "solve": (["p.toml", *WORK], ["--tolerance", "--seed", "--epsilon", "--max-steps", "--sampling", "--corrector", "--out", "--plot", "--start", "--threads", "--json", "--stratify", "--device"]),
-    "certify": (["p.toml", "f.npz", "--walks", "2", "--points", "16"], ["--confidence", "--seed", "--grid", "--bounds", "--json"]),
+    "solve": (
+        ["p.toml", *WORK],
+        [
+            "--tolerance",
+            "--seed",
+            "--epsilon",
+            "--max-steps",
+            "--sampling",
+            "--corrector",
+            "--out",
+            "--plot",
+            "--start",
+            "--threads",
+            "--json",
+            "--stratify",
+            "--device",
+        ],
+    ),
+    "certify": (
+        ["p.toml", "f.npz", "--walks", "2", "--points", "16"],
+        ["--confidence", "--seed", "--grid", "--bounds", "--json"],
+    ),
     "show": (["p.toml"], ["--out"]),
     "info": ([], ["--json"]),
     "zoo records": (["--out", "r.jsonl", "--range", "0:2"], ["--split", "--range", "--out"]),
     "zoo show": (["4", "--out", "i.png", "--grid", "8"], ["--split", "--walks", "--grid"]),
-    "zoo build": (["--out", "b", "--split", "test", "--range", "0:1", "--grid", "8", "--budgets", "1"], ["--seed", "--format", "--shard-size", "--verify", "--range", "--json", "--budgets"]),
-    "leaderboard score": (["q.npz", "--grid", "8", "--no-lpips"], ["--split", "--count", "--sha256", "--entry", "--out", "--json", "--about", "--new-entry"]),
+    "zoo build": (
+        ["--out", "b", "--split", "test", "--range", "0:1", "--grid", "8", "--budgets", "1"],
+        ["--seed", "--format", "--shard-size", "--verify", "--range", "--json", "--budgets"],
+    ),
+    "leaderboard score": (
+        ["q.npz", "--grid", "8", "--no-lpips"],
+        ["--split", "--count", "--sha256", "--entry", "--out", "--json", "--about", "--new-entry"],
+    ),
     "leaderboard build": (["--entries", "entries", "--out", "site/index.html"], ["--figures", "--entries"]),
     "leaderboard draw": (["--out", "d.jsonl", "--seed", "7", "--count", "2"], ["--seed", "--count"]),
-    "evaluate": (["--method", "wos", "--walks", "1", "--count", "1", "--grid", "8", "--no-lpips"], ["--method", "--split", "--families", "--seed", "--out", "--predictions", "--json"]),
-}  # fmt: skip
+    "evaluate": (
+        ["--method", "wos", "--walks", "1", "--count", "1", "--grid", "8", "--no-lpips"],
+        ["--method", "--split", "--families", "--seed", "--out", "--predictions", "--json"],
+    ),
+}
 HEAVY = ("--tolerance", "--max-steps", "--corrector")
 """Options whose odd values may mean much work, which is no fault: they are given few."""
 
