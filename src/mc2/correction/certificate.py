@@ -42,6 +42,8 @@ CONTROL = 0.2
 """Part of a claim's error that a control variate found for it may have: the interval is then narrow enough."""
 COMPARED = 512
 """Points at which the two are compared to tell, about."""
+CLEAR = 0.5
+"""Part of the estimated error below which no lower end is claimed: mean squares are skewed, and it is hardly seen."""
 UNSAMPLED = 1e-10
 """Part of the largest value below which an error for the source is not worth sampling it."""
 NOT_ENCLOSED = "{} cannot be enclosed: a feature narrower than all samples may be missed"
@@ -363,6 +365,7 @@ class _Maker:
         base, base_square = float(self.known[inside].mean()), float(np.mean(self.known[inside] ** 2))
         low, middle, high = (base + end for end in mean)
         least, centre, most = (float(np.sqrt(max(base_square + end, 0.0))) for end in square)
+        least = least if least > CLEAR * centre else 0.0
         shift, reach = self._source(chosen, inside, share)
         reach += float(np.sqrt(self.hidden[1] / share)) + self.floor
         wider = self.hidden[0] / share + self.floor
