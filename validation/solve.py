@@ -32,6 +32,7 @@ from mc2.geometry import Grid
 from mc2.walks.plan import can_walk
 from mc2.zoo import FAMILIES, generate
 from mc2.zoo.scores import psnr
+from validation.hunting.judge import in_region
 
 GRID, FULL = Grid(96), Grid(256)
 EXAMPLES = {
@@ -162,8 +163,7 @@ def _judge(made, left, solution):
     x, y = (c[solution.mask] for c in solution.grid.points())
     holds = []
     for region in made.regions:
-        xmin, xmax, ymin, ymax = region.bounds
-        own = left[(x >= xmin) & (x <= xmax) & (y >= ymin) & (y <= ymax)]
+        own = left[in_region(region, made.overall, x, y)]
         holds.append((_within(region.rms, rms(own)), _within(region.mean, own.mean())))
     whole = made.overall
     return {

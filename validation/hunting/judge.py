@@ -152,11 +152,17 @@ def regions_held(made: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, val
     """The share of the certificate's regions whose rms intervals hold the true error there."""
     held = []
     for region in made.regions:
-        xmin, xmax, ymin, ymax = region.bounds
-        own = error[(x >= xmin) & (x <= xmax) & (y >= ymin) & (y <= ymax)]
+        own = error[in_region(region, made.overall, x, y)]
         if own.size:
             held.append(region.rms.low / value - floor <= rms(own) <= region.rms.high / value + floor)
     return float(np.mean(held)) if held else 1.0
+
+
+def in_region(region: Any, whole: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Which points lie in a region of a certificate: its upper edges are the next one's, but for the last."""
+    xmin, xmax, ymin, ymax = region.bounds
+    _, last_x, _, last_y = whole.bounds
+    return (x >= xmin) & ((x < xmax) | (xmax == last_x)) & (y >= ymin) & ((y < ymax) | (ymax == last_y))
 
 
 def _foreign(case: Case, problem: mc2.Problem, solution: mc2.Solution, truth: np.ndarray) -> Row:
