@@ -316,13 +316,13 @@ def _all(claim: Claim) -> _Drawn:
 
 
 def _draw(claim: Claim, known: Array, left: LeftOver, count: int, seed: tuple[int, int]) -> _Drawn:
-    """Pixels with replacement: half of them anywhere, the others where errors are likely, and where φ − v is large.
+    """Pixels with replacement: half of them anywhere, the others where errors are likely.
 
-    There u − φ matters most, which is multiplied by it.
+    Of a field without error bars, that is where φ − v is large: u − φ, which is multiplied by it, matters most there.
     """
     size = claim.x.size
     shares = [np.full(size, 1 / size)]
-    for likely in (claim.likely, left.likely(claim.x, claim.y), np.abs(known)):
+    for likely in (np.abs(known) if claim.likely is None else claim.likely, left.likely(claim.x, claim.y)):
         if likely is not None and likely.sum() > 0:
             shares.append(likely / likely.sum())
     share = 0.5 * shares[0] + 0.5 * np.mean(shares[1:] or shares, axis=0)
