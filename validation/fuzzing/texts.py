@@ -1,4 +1,4 @@
-"""Inputs that are texts: problems, configurations, expressions, records, entries, results and descriptions of builds."""
+"""Inputs that are texts: problems, configurations, expressions, records, entries, results, descriptions of builds."""
 
 import json
 from functools import cache
@@ -56,10 +56,15 @@ def written(rng):
     names = rng.choice([list(kind.data), ["exact"], ["exact", "boundary"]])
     if rng.random() < 0.2:
         names.append(rng.choice(["source", "laplacian", "title", "lambda", "k"]))
-    lines = [f'family = "{family}"', f"grid = {rng.choice([4, 8, 16, 33]) if rng.random() < 0.9 else rng.choice(NUMBERS)}"]
+    lines = [
+        f'family = "{family}"',
+        f"grid = {rng.choice([4, 8, 16, 33]) if rng.random() < 0.9 else rng.choice(NUMBERS)}",
+    ]
     lines += [f"{key} = {number(rng).lstrip('-')}" for key, name in PARAMETERS.items() if name in kind.parameters]
     for name in dict.fromkeys(names):
-        lines.append(f"{name} = {quoted(expression(rng, rng.randrange(4), tame=True)) if rng.random() < 0.8 else number(rng)}")
+        lines.append(
+            f"{name} = {quoted(expression(rng, rng.randrange(4), tame=True)) if rng.random() < 0.8 else number(rng)}"
+        )
     return "\n".join([*lines, f"domain = {domain(rng, 0)}"]).encode("utf-8", "surrogatepass")
 
 
