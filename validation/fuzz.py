@@ -4,23 +4,22 @@
     python -m validation.fuzz --case "weights:17"    # one input again, and what became of it
     python -m validation.fuzz --list
 
-There is no corpus: every input follows from (seed, target, index). Each is read in a process of its own, which may take
-2 GB of memory besides what it starts with, and 20 seconds. An input must be refused with one line, or be read; and then
-contents are what was written. Twenty minutes on two cores are about fifty thousand inputs. With --strict, the exit code
-is 1 if anything is wrong.
+There is no corpus: every input follows from (seed, target, index). Each is read in a forked process, which may take
+2 GB of memory besides what it starts with, and 20 seconds of a processor. An input must be refused with one line, or be
+read; and then its contents must be those that were written. Twenty minutes on two cores are about a hundred thousand
+inputs. With --strict, the exit code is 1 if anything is wrong.
 """
 
 import argparse
 import json
 import sys
 import time
-from itertools import count
 
-from validation.fuzzing import binaries, commands, texts
+from validation.fuzzing import arrays, commands, networks, texts
 from validation.fuzzing.child import poll, start
 from validation.markdown import table
 
-TARGETS = texts.TARGETS | binaries.TARGETS | commands.TARGETS
+TARGETS = texts.TARGETS | arrays.TARGETS | networks.TARGETS | commands.TARGETS
 WRONG = ("traceback", "bad message", "hang", "over memory", "crash", "wrong contents")
 OUTCOMES = ("refused", "accepted", *WRONG)
 BATCH = 16
@@ -30,19 +29,16 @@ KEPT = 10
 
 
 def prepare(targets):
-    """Make every target's samples, and run one input of each here, so that forked processes find all compiled."""
+    """Make the samples that inputs are made from, and compile what reading needs, before processes are forked."""
     import torch
 
     torch.set_num_threads(1)  # forked processes have none of the other threads
-    for name in targets:
-        if name in binaries.TARGETS or name in commands.TARGETS:
-            for sample in (binaries.shard_folder, binaries.weights_file, binaries.checkpoint, binaries.estimates,
-                           binaries.predictions_file, binaries.fields):  # fmt: skip
-                sample()
-            break
-    texts.configurations(), texts.problems(), texts.entries()
-    for name in ("p.toml",):
-        texts.read_expression(f"sin(x) + {len(name)}*y")([0.1], [0.2])
+    if not set(targets) <= set(texts.TARGETS):
+        for sample in (*arrays.SAMPLES, *networks.SAMPLES):
+            sample()
+    for sample in (texts.configurations, texts.problems, texts.entries):
+        sample()
+    texts.read_expression("sin(x) + y")([0.1], [0.2])
     for index in range(5):
         texts.from_record(texts.to_record(texts.generate("test", index)))
 
@@ -51,14 +47,14 @@ def fuzz(targets, seconds, seed, jobs=1, most=None, say=lambda found: None):
     """Inputs of all targets in turn, until time is up; returns what became of them. most: of each target."""
     prepare(targets)
     found, failures, running, left = {name: _empty() for name in targets}, [], [], []
-    rounds, begun = count(), time.monotonic()
+    first, begun = 0, time.monotonic()
     while True:
-        due = time.monotonic() - begun < seconds
-        if not left and due and (most is None or next(rounds) * BATCH < most):
-            first = max(row["inputs"] for row in found.values())
-            left = [(name, range(first, first + min(BATCH, most or BATCH))) for name in targets]
+        due = time.monotonic() - begun < seconds and (most is None or first < most)
+        if due and not left:
+            indices = range(first, first + BATCH if most is None else min(first + BATCH, most))
+            left, first = [(name, indices) for name in targets], indices.stop
             for name in targets:
-                found[name]["inputs"] += len(left[0][1])
+                found[name]["inputs"] += len(indices)
         while left and len(running) < jobs:
             name, indices = left.pop(0)
             running.append(start(name, TARGETS[name], seed, indices))
@@ -71,7 +67,7 @@ def fuzz(targets, seconds, seed, jobs=1, most=None, say=lambda found: None):
                 running.remove(child)
                 if child.waiting:  # those after the one that ended it
                     left.append((child.target, child.waiting))
-        if not running and not left:
+        if not (due or running or left):
             break
         time.sleep(0.002)
     return {"seed": seed, "seconds": time.monotonic() - begun, "targets": found, "failures": failures}
@@ -127,6 +123,7 @@ def again(case, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0, help="to go on for")
+    parser.add_argument("--most", type=int, help="inputs of each target, whatever time is left")
     parser.add_argument("--seed", type=int, default=0, help="another one makes other inputs")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--only", nargs="+", choices=sorted(TARGETS), metavar="TARGET", help="of --list")
@@ -148,7 +145,7 @@ def main():
         text = f"\r{done:,} inputs, {bad:,} wrong, {time.monotonic() - begun:.0f} s "
         print(text, end="", file=sys.stderr, flush=True)
 
-    found = fuzz(given.only or TARGETS, given.seconds, given.seed, given.jobs, say=say)
+    found = fuzz(given.only or TARGETS, given.seconds, given.seed, given.jobs, given.most, say)
     print(file=sys.stderr)
     found["all"] = total(found)
     print(json.dumps(found)) if given.json else show(found)

@@ -63,6 +63,30 @@ def test_entries_survive_their_file(tmp_path, scores, entry):
         make_entry(scores | {"grid": 256}, **ABOUT, checksum="0" * 64)
 
 
+def test_nobody_is_evaluated_by_saying_so(tmp_path, entry):
+    told = with_evaluation(entry, entry.claimed, "fresh-7", COUNT)
+    write_entry(told, tmp_path / "mine.json")
+    with pytest.raises(InputError, match=r"mine\.json: says that it was evaluated, but evaluated\.sha256 does not"):
+        read_entries(tmp_path)
+    write_evaluated(told, tmp_path / "mine.json")
+    assert read_entries(tmp_path) == [told]
+    better = dataclasses.replace(told, notes="better now")  # another entry than the one that was evaluated
+    write_entry(better, tmp_path / "mine.json")
+    with pytest.raises(InputError, match="says that it was evaluated"):
+        read_entries(tmp_path)
+    (tmp_path / "evaluated.sha256").write_text("anything")
+    with pytest.raises(InputError, match=r"evaluated\.sha256: 'anything' must be a line of sha256sum"):
+        read_entries(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Noise", "n-oise", "NOISE."])
+def test_names_that_look_alike(tmp_path, entry, name):
+    write_entry(entry, tmp_path / "a.json")
+    write_entry(dataclasses.replace(entry, method=name, walks=4), tmp_path / "b.json")
+    with pytest.raises(InputError, match=f"method = '{name}' looks like 'noise': use another name"):
+        read_entries(tmp_path)
+
+
 def _claimed(part, metric, value):
     return lambda data: data["claimed"][part].__setitem__(metric, value)
 
@@ -77,6 +101,16 @@ BAD_ENTRIES = [
     ({"code": "http://example.org"}, "must be a link that begins with https://"),
     ({"paper": "https://"}, "must be a link that begins with https://"),
     ({"paper": 'https://a.org/"onclick=x y'}, "must be a link that begins with https://"),
+    ({"code": "https://github.com@evil.com/"}, "and a plain host"),
+    ({"code": "https://example.org:8080/"}, "and a plain host"),
+    ({"code": "https://127.0.0.1/"}, "and a plain host"),
+    ({"code": "https://xn--80ak6aa92e.com/"}, "and a plain host"),
+    ({"code": "https://\u0430pple.com/"}, "and a plain host"),
+    ({"code": "https://good.org\\@evil.org/"}, "and a plain host"),
+    ({"method": "w\u043es"}, "must be of the letters A to Z"),
+    ({"method": "wos "}, "must be of the letters A to Z"),
+    ({"method": "w  s"}, "must be of the letters A to Z"),
+    ({"method": "-.-"}, "must be of the letters A to Z"),
     ({"setting": "corection"}, "did you mean 'correction'?"),
     ({"walks": -1}, "walks = -1 must be an integer from 0"),
     ({"walks": True}, "walks = True must be an integer"),

@@ -71,6 +71,17 @@ def test_records_say_what_the_paper_asks_for():
         ({"tier": "impossible"}, "unknown tier"),
         ({"estimator": "reduced"}, "estimator = 'reduced' disagrees"),
         ({"version": 1}, "version = 1 must be a text"),
+        ({"version": "<b>"}, "version = '<b>' must be a text"),
+        ({"std_f": -5}, "std_f = -5 disagrees"),
+        ({"std_u": 1e9}, "std_u = 1000000000.0 disagrees"),
+        ({"mse_32": "<b>"}, "mse_32 = '<b>' must be a finite number"),
+        ({"mse_32": -1.0}, "mse_32 = -1.0 must not be negative"),
+        ({"mse_32": 0.5, "tier": "hard"}, "tier = 'hard' disagrees with mse_32 = 0.5, which makes it 'medium'"),
+        ({"tier": []}, "unknown tier"),
+        ({"rejected": [[]]}, "unknown filter"),
+        ({"lam": False}, "lam = False disagrees"),
+        ({"index": 6, "id": "pdezoo-1/test/0000006"}, "is not that of pdezoo-1/test/0000006"),
+        ({"split": "fresh-1", "id": "pdezoo-1/fresh-1/0000001"}, "is not that of pdezoo-1/fresh-1/0000001"),
         ({"lamda": 1.0}, "did you mean 'lam'"),
     ],
 )
@@ -133,6 +144,12 @@ def test_damaged_records_give_one_line():
 def test_what_is_no_record(line):
     with pytest.raises(InputError):
         from_line(line)
+
+
+def test_long_lines_are_not_read(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b" " * 100_000)
+    with pytest.raises(InputError, match="characters: at most 65,536 are read"):
+        list(read_records(tmp_path / "a.jsonl"))
 
 
 def test_files_name_the_line(tmp_path):

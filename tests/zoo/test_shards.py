@@ -185,6 +185,115 @@ def test_damage_is_never_read_as_numbers(copy):
     assert seen > 200
 
 
+def _replaced(name, **options):
+    """A dataset in the place of another of its shape and type."""
+
+    def change(file, folder):
+        shape, dtype = file[name].shape, file[name].dtype
+        del file[name]
+        own = {key: value(folder) if callable(value) else value for key, value in options.items()}
+        file.create_dataset(name, own.pop("shape", shape), own.pop("dtype", dtype), **own)
+
+    return change
+
+
+def _linked(link):
+    def change(file, folder):
+        del file["u"]
+        file["u"] = link(folder)
+
+    return change
+
+
+def _grouped(file, folder):
+    del file["u"]
+    file.create_group("u")
+
+
+def _virtual(file, folder):
+    layout = h5py.VirtualLayout(file["u"].shape, "f4")
+    layout[:] = h5py.VirtualSource(str(folder / "shard-00001.h5"), "u", file["u"].shape)
+    del file["u"]
+    file.create_virtual_dataset("u", layout)
+
+
+def _set(name, value):
+    return lambda file, folder: file[name].__setitem__((0,) * file[name].ndim, value)
+
+
+def _set_record(text):
+    return lambda file, folder: file["records"].__setitem__(0, text)
+
+
+CHUNK = {"chunks": (1, 16, 16), "fletcher32": True}
+HOSTILE = {
+    "external storage": (
+        _replaced("u", external=lambda folder: [(str(folder / "build.json"), 0, 10**4)]),
+        "u takes its values from other files",
+    ),
+    "external link": (_linked(lambda folder: h5py.ExternalLink(str(folder / "shard-00001.h5"), "u")), "u is a link"),
+    "soft link": (_linked(lambda folder: h5py.SoftLink("/f")), "u is a link"),
+    "virtual": (_virtual, "u takes its values from other files"),
+    "group": (_grouped, "u is no dataset"),
+    "one more": (lambda file, folder: file.create_group("more"), "must hold"),
+    "shape": (_replaced("u", shape=(3, 16384, 16384), **CHUNK), "u has not the shape [3, 16, 16]"),
+    "growing": (_replaced("u", maxshape=(None, 16, 16), **CHUNK), "u has not the shape"),
+    "not stored": (_replaced("u", **CHUNK), "u must have 3,084 bytes in the file, and has 0"),
+    "type": (_replaced("u", dtype="f8", **CHUNK), "u has not the type float32"),
+    "no checksum": (_replaced("u", chunks=(1, 16, 16)), "u must have checksums"),
+    "packed": (_replaced("u", compression="gzip", **CHUNK), "u must have checksums, and be packed in no way"),
+    "one chunk": (_replaced("u", chunks=(3, 16, 16), fletcher32=True), "u must be stored in chunks of [1, 16, 16]"),
+    "texts of any length": (
+        _replaced("records", dtype=h5py.string_dtype(), chunks=(3,)),
+        "records must have checksums",
+    ),
+    "NaN": (_set("u", np.nan), "u is not 0 outside the mask"),
+    "infinite": (_set("mean", np.inf), "mean is not 0 outside the mask"),
+    "mask": (_set("mask", 7), "mask has other values than 0 and 1"),
+    "counts": (_set("counts", -1), "counts of walks are not possible"),
+    "record": (_set_record(b"[1]"), "a record must be a JSON object"),
+    "record that is none": (_set_record(b"{}"), "lacks 'id'"),
+    "attribute": (lambda file, folder: file.attrs.__setitem__("seed", "5"), "seed must be of numbers"),
+    "attribute of any length": (
+        lambda file, folder: file.attrs.create("device", "cpu", dtype=h5py.string_dtype()),
+        "device must be a text",
+    ),
+    "no attribute": (lambda file, folder: file.attrs.__delitem__("seed"), "lacks the attribute seed"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_stranger_s_shard(copy, name):
+    """Nothing outside the file is read, nothing is claimed that is not there, and values are possible ones."""
+    change, message = HOSTILE[name]
+    with h5py.File(copy / "shard-00000.h5", "a", libver=("v110", "v110")) as file:
+        change(file, copy)
+    with pytest.raises(InputError) as caught:
+        Shards(copy)[0]
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_values_inside_the_mask(copy):
+    def put(name, place, value):
+        with h5py.File(copy / "shard-00000.h5", "a", libver=("v110", "v110")) as file:
+            file[name][place] = value
+
+    place = tuple(np.argwhere(Shards(copy)[0]["mask"])[0])
+    for value, message in ((-1.0, "negative"), (np.nan, "not finite")):
+        put("variance", (0, 1, *place), value)
+        with pytest.raises(InputError, match=message):
+            Shards(copy)[0]
+    put("counts", (0, 2), 1)  # a walk met a value that is none: then it may be
+    assert np.isnan(Shards(copy)[0]["variance"][1][place])
+
+
+def test_large_instances_are_not_read(copy, monkeypatch):
+    monkeypatch.setattr("mc2.zoo.shard_reader.MAX_INSTANCE", 16 * 16 * 33 - 1)
+    with pytest.raises(InputError, match=r"8,448 bytes, more than 8,447: raise mc2\.zoo\.shard_reader\.MAX_INSTANCE"):
+        Shards(copy)[0]
+
+
 def test_a_truncated_shard_is_refused(copy):
     path = copy / "shard-00000.h5"
     data = path.read_bytes()

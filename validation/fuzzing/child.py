@@ -21,7 +21,9 @@ from mc2.errors import InputError
 MEMORY = 2 << 30
 """Bytes that a process may take, besides what it starts with."""
 SECONDS = 20.0
-"""After which an input counts as one that hangs."""
+"""Of a processor, after which an input counts as one that hangs."""
+WAIT = 120.0
+"""Seconds after which it does so in any case: it waits for something that does not come."""
 LONGEST = 1000
 """Characters of a message."""
 
@@ -72,12 +74,13 @@ def start(target, make, seed, indices):
 
 
 def _one(target, make, seed, index, folder, outside):
-    place, begun = folder / str(index), time.monotonic()
+    place, begun = folder / str(index), time.process_time()
     place.mkdir()
     os.chdir(place)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # which ends the process
     found = judge(make, Random(f"{seed}/{target}/{index}"), place)
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1 << 20)
-    found |= {"seconds": time.monotonic() - begun, "megabytes": megabytes}
+    found |= {"seconds": time.process_time() - begun, "megabytes": megabytes}
     if megabytes > MEMORY / (1 << 20) and found["outcome"] in ("refused", "accepted"):
         found["outcome"] = "over memory"
     os.write(outside, json.dumps(found).encode()[:4000] + b"\n")
@@ -124,7 +127,7 @@ def same(found, wanted):
 def poll(child):
     """What was heard of a process's inputs since the last time, as (index, found), and whether it has ended."""
     heard = _listen(child)
-    late = time.monotonic() - child.since > SECONDS
+    late = time.monotonic() - child.since > WAIT
     if late:
         _kill(child)
     pid, status, usage = os.wait4(child.pid, 0 if late else os.WNOHANG)
@@ -135,8 +138,8 @@ def poll(child):
     _kill(child)  # what it may have started
     child.folder.cleanup()
     if child.waiting:  # it ended in the middle of this one
-        outcome = {"outcome": "hang", "detail": f"killed after {SECONDS:g} s"}
-        if not late:
+        outcome = {"outcome": "hang", "detail": f"killed after {time.monotonic() - child.since:.0f} s"}
+        if not late and os.WTERMSIG(status) != signal.SIGPROF:
             outcome = {"outcome": "crash", "detail": f"the process ended with status {status} without a word"}
         measured = {"seconds": time.monotonic() - child.since, "megabytes": usage.ru_maxrss / 1024}
         heard.append((child.waiting.pop(0), outcome | measured))

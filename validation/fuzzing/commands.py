@@ -9,74 +9,44 @@ import json
 import sys
 
 from mc2.cli.main import main
-from validation.fuzzing import binaries, texts
+from validation.fuzzing import arrays, networks, texts
 from validation.fuzzing.child import Input
 from validation.fuzzing.mutate import TEXTS, edit
 
 FINE = b'family = "laplace"\nboundary = "x"\ngrid = 8\n[domain]\nshape = "disk"\nradius = 0.8\n'
 ODD = (
-    "",
-    "-1",
-    "0",
-    "1e400",
-    "nan",
-    "9" * 5000,
-    "--",
-    "-",
-    "\x1b[31m",
-    "x,y",
-    "1,",
-    "1:",
-    ":",
-    "0:1",
-    "a/b/c.npz",
-    "/",
-    ".",
-    "é",
-)
+    "", "-1", "0", "1e400", "nan", "9" * 5000, "--", "-", "\x1b[31m", "x,y", "1,", "1:", ":", "0:1", "a/b/c.npz", "/",
+    ".", "é",
+)  # fmt: skip
 WORK = ["--walks", "2", "--grid", "8"]
 COMMANDS = {
     "solve": (
         ["p.toml", *WORK],
-        [
-            "--tolerance",
-            "--seed",
-            "--epsilon",
-            "--max-steps",
-            "--sampling",
-            "--corrector",
-            "--out",
-            "--plot",
-            "--start",
-            "--threads",
-            "--json",
-            "--stratify",
-            "--device",
-        ],
+        "--tolerance --seed --epsilon --max-steps --sampling --corrector --out --plot --start --threads --json"
+        " --stratify --device",
     ),
-    "certify": (
-        ["p.toml", "f.npz", "--walks", "2", "--points", "16"],
-        ["--confidence", "--seed", "--grid", "--bounds", "--json"],
-    ),
-    "show": (["p.toml"], ["--out"]),
-    "info": ([], ["--json"]),
-    "zoo records": (["--out", "r.jsonl", "--range", "0:2"], ["--split", "--range", "--out"]),
-    "zoo show": (["4", "--out", "i.png", "--grid", "8"], ["--split", "--walks", "--grid"]),
+    "certify": (["p.toml", "f.npz", "--walks", "2", "--points", "16"], "--confidence --seed --grid --bounds --json"),
+    "show": (["p.toml"], "--out"),
+    "info": ([], "--json"),
+    "zoo records": (["--out", "r.jsonl", "--range", "0:2"], "--split --range --out"),
+    "zoo show": (["4", "--out", "i.png", "--grid", "8"], "--split --walks --grid"),
     "zoo build": (
         ["--out", "b", "--split", "test", "--range", "0:1", "--grid", "8", "--budgets", "1"],
-        ["--seed", "--format", "--shard-size", "--verify", "--range", "--json", "--budgets"],
+        "--seed --format --shard-size --verify --range --json --budgets",
     ),
     "leaderboard score": (
         ["q.npz", "--grid", "8", "--no-lpips"],
-        ["--split", "--count", "--sha256", "--entry", "--out", "--json", "--about", "--new-entry"],
+        "--split --count --sha256 --entry --out --json --about --new-entry",
     ),
-    "leaderboard build": (["--entries", "entries", "--out", "site/index.html"], ["--figures", "--entries"]),
-    "leaderboard draw": (["--out", "d.jsonl", "--seed", "7", "--count", "2"], ["--seed", "--count"]),
+    "leaderboard build": (["--entries", "entries", "--out", "site/index.html"], "--figures --entries"),
+    "leaderboard draw": (["--out", "d.jsonl", "--seed", "7", "--count", "2"], "--seed --count"),
     "evaluate": (
         ["--method", "wos", "--walks", "1", "--count", "1", "--grid", "8", "--no-lpips"],
-        ["--method", "--split", "--families", "--seed", "--out", "--predictions", "--json"],
+        "--method --split --families --seed --out --predictions --json",
     ),
 }
+"""Usual arguments of commands, and options that may be added."""
+NAMES = ("p.toml", "f.npz", "entries", "w.safetensors", "out.npz", "out.png", "out.json", "cpu", "cuda")
 HEAVY = ("--tolerance", "--max-steps", "--corrector")
 """Options whose odd values may mean much work, which is no fault: they are given few."""
 
@@ -88,7 +58,7 @@ def command(rng, folder):
     usual, options = COMMANDS[name]
     words = [*name.split(), *usual]
     for _ in range(rng.choice([0, 1, 1, 2])):
-        option = rng.choice(options)
+        option = rng.choice(options.split())
         words += [option] if option in ("--json", "--stratify", "--verify") else [option, _odd(rng, option)]
     if rng.random() < 0.3:
         place = rng.randrange(len(words))
@@ -111,9 +81,9 @@ def _files(rng, folder):
     """The files that commands name: one of them damaged, in most cases."""
     contents = {
         "p.toml": FINE,
-        "f.npz": binaries.fields()[0][".npz"],
-        "q.npz": binaries.predictions_file()[0],
-        "w.safetensors": binaries.weights_file()[0],
+        "f.npz": arrays.fields()[0][".npz"],
+        "q.npz": arrays.predictions_file()[0],
+        "w.safetensors": networks.weights_file()[0],
         "entries/a.json": texts.entries()[0],
     }
     (folder / "entries").mkdir()

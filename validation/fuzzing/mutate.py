@@ -60,6 +60,11 @@ def flip(rng, content):
     return bytes(data)
 
 
+def changed(rng, content):
+    """Bytes with one bit flipped, or with more damage."""
+    return flip(rng, content) if rng.random() < 0.6 else damage(rng, content)
+
+
 def edit(rng, content):
     """A text, as bytes, with tokens put in, lines moved or doubled, or its bytes damaged."""
     data = content

@@ -1,4 +1,4 @@
-"""Inputs that are texts: problems, configurations, expressions, records, entries, results and builds."""
+"""Inputs that are texts: problems, configurations, expressions, records, entries, results, descriptions of builds."""
 
 import json
 from functools import cache

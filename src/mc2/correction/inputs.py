@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mc2.errors import InputError, unknown
+from mc2.errors import InputError, short, unknown
 from mc2.geometry import Grid
 
 SIZES = {"estimate": 1, "source": 2, "mask": 1, "error": 5}
@@ -50,8 +50,10 @@ class Inputs:
         if not isinstance(self.channels, list | tuple) or not self.channels:
             raise InputError(f"channels must be a list of {', '.join(SIZES)}")
         for name in self.channels:
-            if name not in SIZES:
+            if not isinstance(name, str) or name not in SIZES:
                 raise unknown("channel", name, SIZES)
+        if len(set(self.channels)) < len(self.channels):
+            raise InputError(f"channels = {short(self.channels)} has one of them twice")
         if self.base not in BASES:
             raise unknown("base", self.base, BASES)
         for name in ("lifted", "variance"):

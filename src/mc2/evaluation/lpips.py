@@ -18,6 +18,9 @@ SCALE = (0.458, 0.448, 0.450)
 LAYERS = ((4, 2), (1, 2), (1, 1), (1, 1), (1, 1))
 """Stride and padding of every convolution. Before the second and the third, a maximum over 3 × 3 with stride 2."""
 
+LEAST = 31
+"""Pixels along a side: of smaller images, nothing is left after the two maxima."""
+
 
 class Lpips:
     """Call it with two images [3, height, width] for their distance.
@@ -37,6 +40,10 @@ class Lpips:
 
     def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> float:
         torch = self._torch
+        if min(first.shape[-2:]) < LEAST:
+            raise InputError(
+                f"LPIPS needs {LEAST} pixels along a side, not {min(first.shape[-2:])}: leave it out (--no-lpips)"
+            )
         images = torch.from_numpy(np.stack([first, second]).astype(np.float32))  # [2, 3, h, w]
         shift, scale = (torch.tensor(values).reshape(1, 3, 1, 1) for values in (SHIFT, SCALE))
         with torch.inference_mode():

@@ -12,7 +12,7 @@ from mc2.reading.json import read_object
 from mc2.reading.plain import naming
 from mc2.zoo import FAMILIES
 
-MAX_BYTES = 32 << 20
+MAX_BYTES = 8 << 20
 """Bytes of a results file: that of all of `test` has two million."""
 PLACES = (*FAMILIES, "overall")
 

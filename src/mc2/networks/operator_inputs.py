@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from mc2.errors import InputError, unknown
+from mc2.errors import InputError, short, unknown
 from mc2.networks.physics import STEEP
 
 CHANNELS = ("source", "mask", "distance", "boundary", "parameter")
@@ -37,8 +37,10 @@ class OperatorInputs:
         if not isinstance(self.channels, list | tuple) or not self.channels:
             raise InputError(f"channels must be a list of {', '.join(CHANNELS)}")
         for name in self.channels:
-            if name not in CHANNELS:
+            if not isinstance(name, str) or name not in CHANNELS:
                 raise unknown("channel", name, CHANNELS)
+        if len(set(self.channels)) < len(self.channels):
+            raise InputError(f"channels = {short(self.channels)} has one of them twice")
         object.__setattr__(self, "channels", tuple(self.channels))
 
     @property

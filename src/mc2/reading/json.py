@@ -12,8 +12,8 @@ from mc2.reading.plain import read_plain
 
 MAX_BYTES = 1 << 20
 """Bytes of a JSON file, unless its reader says otherwise."""
-MAX_LOG_BYTES = 16 << 20
-"""Bytes of the log of a training run, or of its state: a million steps make one."""
+MAX_LOG_BYTES = 8 << 20
+"""Bytes of the log of a training run, or of its state: a million steps make one million."""
 MAX_DIGITS = 20
 """Characters of an integer: all of 64 bits have at most so many."""
 

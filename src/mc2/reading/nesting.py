@@ -9,10 +9,14 @@ MAX_NESTING = 64
 MAX_PARTS = 8
 """Names in a dotted key of TOML, such as the two of `network.widths`: TOML's reader takes their square in memory."""
 
-_JSON = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+# every string matches, also one that does not end: else the search would begin again at each of its quotes
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NO_BRACKET = re.compile(r"[^\[\]{}]++")
 _TOML = re.compile(
-    r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|' + r"'''(?:[^']++|'(?!''))*+'''|"
-    r'"(?:[^"\\\n]++|\\.)*+"|' + r"'[^'\n]*+'|#[^\n]*+|[\[{]|[\]}]|[.\n,=]",
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+"{0,5}|'
+    r"'''(?:[^']++|'(?!''))*+'{0,5}|"
+    r'"(?:[^"\\\n]++|\\.)*+"?|'
+    r"'[^'\n]*+'?|#[^\n]*+|[\[{]|[\]}]|[.\n,=]",
     re.DOTALL,
 )
 _ENDS = frozenset("\n,=[]{}")
@@ -20,10 +24,14 @@ _ENDS = frozenset("\n,=[]{}")
 
 
 def check_json(text: str) -> None:
-    """Refuse JSON that nests deeper than `MAX_NESTING`."""
-    depth = 0
-    for match in _JSON.finditer(text):
-        depth = _deeper(depth, match[0])
+    """Refuse JSON that nests deeper than `MAX_NESTING`, or whose brackets are not pairs."""
+    left, before = _NO_BRACKET.sub("", _STRING.sub("", text)), -1
+    for _ in range(MAX_NESTING):
+        if len(left) in (0, before):
+            break
+        before, left = len(left), left.replace("[]", "").replace("{}", "")
+    if left:
+        raise InputError(f"is not JSON: it nests brackets more than {MAX_NESTING} deep, or does not close them")
 
 
 def check_toml(text: str) -> None:

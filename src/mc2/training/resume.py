@@ -77,7 +77,7 @@ def check_history(history: object) -> None:
         _check_validation(entry)
     for entry in listed("returns", table.get("returns", []), "tables"):
         for key, value in _table("returns", entry).items():
-            whole(key, value, 0, MAX_STEPS)
+            whole(f"returns {short(key)}", value, 0, MAX_STEPS)
     _check_scores("before", table.get("before", {}))
     if "start" in table:
         _table("start", table["start"])
@@ -131,16 +131,16 @@ def _check_validation(entry: object) -> None:
         if key == "step":
             whole(key, value, 0, MAX_STEPS)
         elif isinstance(value, dict):
-            _check_scores(key, value)
+            _check_scores(short(key), value)
         else:
-            finite(key, value)
+            finite(short(key), value)
     if "step" not in table:
         raise InputError("validations has an entry without its step")
 
 
 def _check_scores(name: str, value: object) -> None:
     for key, score in _table(name, value).items():
-        finite(f"{name} {key[:40]}", score)
+        finite(f"{name} {short(key)}", score)
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

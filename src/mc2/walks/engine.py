@@ -335,7 +335,7 @@ def rule_values(plan: Plan, options: Options) -> tuple[Any, ...]:
 
 def check_budgets(budgets: Sequence[int]) -> list[int]:
     """Budgets as increasing whole numbers."""
-    if isinstance(budgets, int | str) or not len(budgets):
+    if isinstance(budgets, str) or not hasattr(budgets, "__len__") or not len(budgets):
         raise InputError(f"budgets = {short(budgets)} must be a list of walks per point, such as [1, 2, 4, 8]")
     checked = [whole("walks", budget, 1, MAX_WALKS) for budget in budgets]
     if sorted(set(checked)) != checked:

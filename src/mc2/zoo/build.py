@@ -89,8 +89,8 @@ def build_zoo(
     folder: new, or of the same build, which is then completed. stop: the end of the split if not given.
     budgets: increasing walks per pixel. grid: 256 × 256 on [-1, 1]² if not given. file_format: `hdf5`, or `npz` for
     the paper's layout. shard_size: instances per shard; 64 make 240 MB at six budgets. device: `auto`, `cpu` or
-    `cuda`. cluster: address of a Dask scheduler whose workers all see the folder. progress: called with (instances
-    done, instances in all).
+    `cuda`. cluster: address of a Dask scheduler whose workers all see the folder, on a network that you trust: its
+    protocol is pickle without authentication. progress: called with (instances done, instances in all).
     """
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(

@@ -36,7 +36,8 @@ def build(
         str | None,
         typer.Option(
             help="Address of a Dask scheduler, such as tcp://host:8786. The folder must be on a file system that all "
-            "workers share; one thread per worker is best, since walks use all cores."
+            "workers share; one thread per worker is best, since walks use all cores. Only on networks that you trust: "
+            "Dask has no authentication."
         ),
     ] = None,
     verify: Annotated[
