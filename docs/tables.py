@@ -234,6 +234,25 @@ def validated(part):
     return table(names, [[shown(row.get(name)) for name in names] for row in rows])
 
 
+def certified_fields():
+    """What `python -m validation.certify` found."""
+    rows = result("certify")["table"]
+    return table(list(rows[0]), [[shown(value) for value in row.values()] for row in rows])
+
+
+def hunted():
+    """What `python -m validation.hunt` found, kind by kind."""
+    found = result("hunt")
+    rows = [{"kind": kind} | own for kind, own in (*found["kinds"].items(), ("overall", found["overall"]))]
+    names = ("kind", "cases", "solved", "refused", "rms held", "mean held", "foreign held", "within", "worst", "broken")
+    return table(names, [[shown(row[name]) for name in names] for row in rows])
+
+
+def hunted_lines(rows, names):
+    """Cases of the hunt."""
+    return table(names, [[shown(row[name]) for name in names] for row in rows])
+
+
 def speed():
     found = result("solve_speed")
     rows = []
@@ -242,6 +261,8 @@ def speed():
     return table(("", "measured", "value"), rows)
 
 
+CLAIMS = ("true rms", "bar", "certified at most", "within", "converged")
+"""What is shown of a case of the hunt."""
 BLOCKS = {
     "manifest": manifest,
     "domains": domains,
@@ -260,6 +281,10 @@ BLOCKS = {
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
+    "fields": certified_fields,
+    "hunt": hunted,
+    "hunt, worst": lambda: hunted_lines(result("hunt")["worst"], ("case", "kind", "family", *CLAIMS, "broken")),
+    "known": lambda: hunted_lines(result("hunt_known"), ("name", "family", *CLAIMS, "reason")),
     **network_tables.BLOCKS,
     **limit_tables.BLOCKS,
 }
