@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mc2.correction.lift import make_lift
+from mc2.correction.rough_lift import find_lift
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
 from mc2.problems import read_expression
 from mc2.problems.grid_function import GridFunction
@@ -128,3 +129,24 @@ def test_resonant_wave_numbers():
     lift = make_lift(SOURCE, Disk().bounds, (k * k, 1.0, 0.0))
     assert lift.side > side
     assert np.abs(lift.on_grid(Grid(32))).max() < 100
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_between_lattice_points_the_source_is_the_series(name):
+    """Interpolation of the lattice's own values stands for Lw only where it is a hundred times as close as it needs."""
+    domain = Disk()
+    x, y = domain.sample_interior(200, seed=2).T
+    lift = make_lift(SOURCE, domain.bounds, OPERATORS[name])
+    np.testing.assert_allclose(lift.applied_roughly(x, y), lift.applied(x, y), atol=1e-9)
+
+
+def test_a_source_that_a_lattice_aliases_is_seen_between_its_points():
+    domain = Disk()
+    first = make_lift(read_expression("1"), domain.bounds, OPERATORS["poisson"])
+    wave = 2 * np.pi * first.size / first.side  # is 1 at every lattice point, about
+    source = read_expression(f"cos({wave!r}*(x - {first.corner[0]!r}))")
+    x, y = domain.sample_interior(200, seed=2).T
+    lift = make_lift(source, domain.bounds, OPERATORS["poisson"], tail=1.0)
+    assert lift.size == first.size
+    assert np.abs(lift.applied_roughly(x, y) - 1).max() < 1e-6
+    assert find_lift(source, domain, OPERATORS["poisson"])[0].size != first.size

@@ -144,4 +144,7 @@ def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> 
 def mean_and_variance(worth: Array) -> tuple[Array, Array]:
     """Of the walks from every point: their mean, and its variance."""
     by_walk = np.ascontiguousarray(worth.T)  # NumPy is slow along short axes
-    return by_walk.mean(0), by_walk.var(0, ddof=1) / len(by_walk)
+    count = len(by_walk)
+    mean = by_walk.sum(0) / count
+    by_walk = by_walk - mean
+    return mean, np.einsum("wp,wp->p", by_walk, by_walk) / (count * (count - 1))

@@ -54,6 +54,7 @@ class Lift:
     mean: m, the mean of the windowed source where L has no constant term.
     operator: L as coefficients of u, Δu, Δ²u.
     tail: what is left at the highest frequencies, relative to the largest entry: see `TAIL`.
+    source: Lw at the lattice points [n, n], if it is known.
     finer: points of the finer lattice, on which values are known, along one cell's side.
     """
 
@@ -64,6 +65,7 @@ class Lift:
     mean: float
     operator: Operator
     tail: float = 0.0
+    source: Array | None = None
     finer: float = 1.5
 
     @property
@@ -77,17 +79,29 @@ class Lift:
 
     def on_grid(self, grid: Grid) -> Array:
         """w at the pixel centres [n, n], of which those in the bounding box are meant."""
-        where = [self._indices(axis, corner) for axis, corner in zip((grid.x, grid.y), self.corner, strict=True)]
-        x, y = where
-        periodic = self._fine[np.ix_(y, x)] if x is not None and y is not None else self._summed(grid)
-        return periodic + self._polynomial(grid.x[None, :], grid.y[:, None])
+        x, y = (self._indices(axis, corner) for axis, corner in zip((grid.x, grid.y), self.corner, strict=True))
+        if x is not None and y is not None:
+            return self._fine[np.ix_(y, x)]
+        return self._summed(grid) + self._polynomial(grid.x[None, :], grid.y[:, None])
 
     def __call__(self, x: Any, y: Any) -> Array:
         """w at points inside the bounding box, by interpolation of degree 11 on the finer lattice."""
         x, y, shape = as_points(x, y)
         out = np.empty(x.size)
         interpolate(self._fine, (x - self.corner[0]) / self.step, (y - self.corner[1]) / self.step, out)
-        return (out + self._polynomial(x, y)).reshape(shape)
+        return out.reshape(shape)
+
+    def applied_roughly(self, x: Any, y: Any) -> Array | None:
+        """Lw at points inside the bounding box, interpolated between lattice points: a hundred times less accurate.
+
+        None if it is not known there.
+        """
+        if self.source is None:
+            return None
+        x, y, shape = as_points(x, y)
+        step, out = self.side / self.size, np.empty(x.size)
+        interpolate(self.source, (x - self.corner[0]) / step, (y - self.corner[1]) / step, out)
+        return out.reshape(shape)
 
     def applied(self, x: Any, y: Any) -> Array:
         """Lw at points inside the bounding box: the source, as far as the lift knows it."""
@@ -97,7 +111,7 @@ class Lift:
     @property
     def largest_source(self) -> float:
         """The largest |Lw|, on the lattice."""
-        return float(np.abs(self._applied._fine).max())
+        return float(np.abs(self._applied._fine if self.source is None else self.source).max())
 
     @cached_property
     def _applied(self) -> "Lift":
@@ -105,24 +119,29 @@ class Lift:
         square = square_frequencies(self.size, self.side)
         spectrum = symbol_of(square, self.operator) * self.spectrum
         spectrum[0, 0] = self.size**2 * self.mean if self.operator[0] == 0 else spectrum[0, 0]
-        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0))
+        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0), source=None)
 
     @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
-        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0))
+        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0), source=None)
 
     @cached_property
     def _fine(self) -> Array:
-        """The periodic part on the finer lattice."""
+        """w on the finer lattice; its polynomial, which is not periodic, is that of the square that is meant."""
         from scipy.fft import irfft2
 
         half, n = self.size // 2, self._finer_size
         padded = np.zeros((n, n // 2 + 1), complex)
         padded[:half, : half + 1] = self.spectrum[:half]
         padded[-half:, : half + 1] = self.spectrum[-half:]
-        return np.asarray((n / self.size) ** 2 * irfft2(padded, (n, n), workers=WORKERS))
+        values = np.asarray(irfft2(padded, (n, n), workers=WORKERS))
+        values *= (n / self.size) ** 2
+        if self.mean:
+            x, y = (corner + self.step * np.arange(n) for corner in self.corner)
+            values += self._polynomial(x[None, :], y[:, None])
+        return values
 
     def _indices(self, axis: Array, corner: float) -> NDArray[np.int64] | None:
         """Lattice points that pixel centres along an axis are, if they are; periodic."""
@@ -142,7 +161,7 @@ class Lift:
     def _polynomial(self, x: Any, y: Any) -> Any:
         centre = self.corner[0] + 0.5 * self.side, self.corner[1] + 0.5 * self.side
         square = (x - centre[0]) ** 2 + (y - centre[1]) ** 2
-        return self.mean * (square / 4 if self.operator[1] else square**2 / 64)
+        return self.mean / 4 * square if self.operator[1] else self.mean / 64 * square**2
 
 
 def make_lift(
@@ -168,6 +187,8 @@ def lifts(
     grid: where it will be wanted; the finer lattice then has its pixels among its points, if it can.
     most: lattice points along a side, at most; the first lattice may have more.
     """
+    from scipy.fft import rfft2
+
     xmin, xmax, ymin, ymax = bounds
     centre = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
     half = 0.5 * max(xmax - xmin, ymax - ymin)
@@ -177,11 +198,12 @@ def lifts(
     while 3 * size <= most:
         size, side = _clear(start, step, operator)
         corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
-        transform = _transform(source, corner, size, step, centre, half)
+        values = _windowed(source, corner, size, step, centre, half)
+        transform = np.asarray(rfft2(values, workers=WORKERS))
         square = square_frequencies(size, side)
         tail = _tail(transform / (1 + square))
         made = solve_on_lattice(transform, size, side, corner, operator, square)
-        yield replace(made, tail=tail)
+        yield replace(made, tail=tail, source=values)
         step /= 3  # a grid's pixels are then points of the lattice itself
 
 
@@ -204,12 +226,10 @@ def _corner(centre: tuple[float, float], side: float, step: float, grid: Grid | 
     return first_x + step * round((x - first_x) / step), first_y + step * round((y - first_y) / step)
 
 
-def _transform(
+def _windowed(
     source: Function, corner: tuple[float, float], size: int, step: float, centre: tuple[float, float], half: float
-) -> NDArray[np.complex128]:
-    """The Fourier transform of the windowed source."""
-    from scipy.fft import rfft2
-
+) -> Array:
+    """The windowed source at lattice points."""
     x, y = (low + step * np.arange(size) for low in corner)
     outer = 0.5 * size * step - step
     steep = steepness((outer - half) / step)
@@ -219,7 +239,7 @@ def _transform(
     # beyond the domain a source may have no value, such as a logarithm at its centre
     found = np.concatenate(in_halves(lambda rows: source(x[seen[1]], rows[:, None]), y[seen[0][:, 0]]))
     values[seen] = np.where(np.isfinite(found), found, 0.0) * window_y[seen[0]] * window_x[seen[1]]
-    return np.asarray(rfft2(values, workers=WORKERS))
+    return values
 
 
 def steepness(points: float) -> float:

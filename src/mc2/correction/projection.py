@@ -8,7 +8,7 @@ bars know that the level is not known.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ EXACT = 1e-10
 """Of the largest value: no value counts as more certain."""
 SMOOTHING = 1 / 8
 """Part of a grid's side over which variances are averaged, twice: those of a few walks are themselves noise."""
+SMALL = 128
+"""Side of a grid up to which they are averaged by products with a matrix, which SciPy's filter is slower than."""
 BINS = 32
 """Of the distance to the boundary, over which variances have a profile."""
 
@@ -75,13 +77,10 @@ class Projection:
 
     def standard_error(self, x: Array, y: Array) -> Array:
         """Of the fitted values at points."""
-        from scipy.linalg import solve_triangular
-
         count = len(self.spread)
         if count == 0:
             return np.zeros(x.size)
-        inverse = solve_triangular(self.factor[:count, :count], np.eye(count), lower=True)
-        orthonormal = inverse @ self.basis.columns(x, y)[self.basis.order[:count]]
+        orthonormal = _solve_lower(self.factor[:count, :count], self.basis.columns(x, y)[self.basis.order[:count]])
         return np.asarray(np.sqrt(self.spread @ orthonormal**2))
 
     @cached_property
@@ -119,7 +118,6 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     Columns are orthogonalised by a Cholesky factor of their products. That loses columns that nearly depend on those
     before them, about which an estimate with noise could not say anything either.
     """
-    from scipy.linalg import solve_triangular
     from scipy.linalg.lapack import dpotrf
 
     deviation = np.maximum(np.sqrt(variance), EXACT * max(float(np.abs(values).max()), 1e-100))
@@ -136,7 +134,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     usable = int(ends[-1])
     coefficients = np.zeros(0)
     if usable:
-        coefficients = solve_triangular(factor[:usable, :usable], moments[:usable], lower=True)
+        coefficients = _solve_lower(factor[:usable, :usable], moments[:usable])
     chi2 = float(target @ target) - np.concatenate([[0.0], np.cumsum(coefficients**2)])[ends]
     criterion = chi2 + PRICE * ends
     weights = np.exp(-0.5 * (criterion - criterion.min()))
@@ -147,7 +145,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     own = coefficients[:count]
     found = np.zeros(len(levels))
     if count:
-        found[basis.order[:count]] = solve_triangular(factor[:count, :count], share * own, lower=True, trans=1)
+        found[basis.order[:count]] = _solve_lower(factor[:count, :count], share * own, transposed=True)
     spread = share + share * (1 - share) * own**2
     rounding = 1e-12 * float(target @ target)  # of a difference of large numbers, where walks have no noise
     misfit = max(float(chi2[best]) - rounding, 0.0) / max(values.size - int(ends[best]), 1)
@@ -157,8 +155,21 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
 
 def _products(columns: Array, deviation: Array, target: Array) -> tuple[Array, Array]:
     """Of weighted columns with each other, and with a target."""
-    weighted = columns / deviation
+    weighted = columns * (1 / deviation)
     return weighted @ weighted.T, weighted @ target
+
+
+def _solve_lower(factor: Array, right: Array, transposed: bool = False) -> Array:
+    """x with factor x = right, or factorᵀ x = right, for a lower triangular factor.
+
+    LAPACK's routine itself: SciPy's checks around it take longer than these small systems.
+    """
+    from scipy.linalg.lapack import dtrtrs
+
+    found, failed = dtrtrs(factor, right, lower=1, trans=int(transposed))
+    if failed:
+        raise np.linalg.LinAlgError(f"the triangular factor of a fit is singular at {failed}")
+    return np.asarray(found)
 
 
 class Smoothing:
@@ -183,10 +194,19 @@ class Smoothing:
     def _spread(self, field: Array) -> Array:
         from scipy.ndimage import uniform_filter
 
-        width = max(3, round(SMOOTHING * len(field)))
-        for _ in range(2):
-            field = uniform_filter(field, width, mode="constant")
-        return field
+        size, width = len(field), max(3, round(SMOOTHING * len(field)))
+        if size <= SMALL:
+            average = _moving_average(size, width)
+            return np.asarray(average @ field @ average.T)
+        return uniform_filter(uniform_filter(field, width, mode="constant"), width, mode="constant")
+
+
+@lru_cache(maxsize=8)
+def _moving_average(length: int, width: int) -> Array:
+    """The matrix [length, length] of two moving averages, one after the other, with zeros beyond the ends."""
+    offset = np.arange(length)[None, :] - np.arange(length)[:, None] + width // 2
+    once = ((offset >= 0) & (offset < width)) / width
+    return np.asarray(once @ once)
 
 
 class Bins:
@@ -194,7 +214,8 @@ class Bins:
 
     def __init__(self, distance: Array) -> None:
         self.distance = distance
-        edges = np.unique(np.quantile(distance, np.linspace(0, 1, BINS + 1)))
+        last = len(distance) - 1
+        edges = np.unique(np.interp(np.linspace(0, last, BINS + 1), np.arange(last + 1), np.sort(distance)))
         self.place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, max(len(edges) - 2, 0))
         self.count = np.maximum(np.bincount(self.place), 1)
 

@@ -117,7 +117,8 @@ def in_halves(function: Callable[..., Any], *arrays: NDArray[Any]) -> list[Any]:
 
     With one thread (see `threads_limited`) the halves follow each other, and the results are the same.
     """
-    mine, other = zip(*(np.array_split(array, 2, axis=-1) for array in arrays), strict=True)
+    half = (arrays[0].shape[-1] + 1) // 2
+    mine, other = [array[..., :half] for array in arrays], [array[..., half:] for array in arrays]
     if _limit.get() == 1:
         return [function(*mine), function(*other)]
     helper = pool(2).submit(function, *other)
