@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 FORMATS = (".png", ".svg", ".pdf")
+MOST_DRAWN = 1024
+"""Pixels along a side of a field that are drawn: a panel has fewer itself."""
 
 
 def panels(
@@ -44,11 +46,18 @@ def show_field(
 
     Returns the image, from which several panels can share one colour bar.
     """
+    field, mask = (drawn(array) for array in (field, mask))
     image = ax.imshow(np.where(mask, field, np.nan), origin="lower", extent=extent, cmap=colours, norm=norm)
     if bar:
         ax.figure.colorbar(image, ax=ax, shrink=0.8)
     ax.set_title(title)
     return image
+
+
+def drawn(array: Any) -> Any:
+    """An array [n, n] with no more pixels than a picture can show."""
+    step = -(-len(array) // MOST_DRAWN)
+    return array[::step, ::step]
 
 
 def symmetric(values: Any, share: float = 0.99) -> "Normalize":

@@ -22,6 +22,8 @@ from mc2.geometry.checks import whole
 from mc2.problems import Problem
 
 Inverse = Callable[[Array], Array]
+MAX_UNKNOWNS = 1 << 20
+"""Of a direct solver, which takes some 1.5 GB for so many."""
 
 
 class Differencing(Method):
@@ -122,6 +124,11 @@ class Multigrid(Differencing):
 def _factor(matrix: Matrix) -> Inverse:
     from scipy.sparse.linalg import splu
 
+    if matrix.shape[0] > MAX_UNKNOWNS:
+        raise InputError(
+            f"finite differences at {matrix.shape[0]:,} points of the domain are more than a direct solver takes, "
+            f"{MAX_UNKNOWNS:,} ({__name__}.MAX_UNKNOWNS): take a coarser grid, refine less, or use fd_amg"
+        )
     try:
         factors = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     except RuntimeError:  # "Factor is exactly singular"

@@ -23,8 +23,8 @@ from mc2.problems.function import Function
 
 Array = NDArray[np.float64]
 Matrix: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
-MAX_POINTS = 1 << 23
-"""Of a lattice; a direct solver takes some 3 GB for each million of them."""
+MAX_POINTS = 1 << 21
+"""Of a lattice that reaches around the domain."""
 SHORTEST = 1e-12
 """Of an arm, in spacings. A boundary value is moved by as much, which is far below the error of the scheme."""
 TRACING, SAMPLING = 100, 128
@@ -64,8 +64,8 @@ def make_lattice(domain: Domain, grid: Grid, refine: int) -> Lattice:
     y, rows = _axis(grid.y, steps[1], refine, ymin, ymax)
     if x.size * y.size > MAX_POINTS:
         raise InputError(
-            f"finite differences need {x.size} × {y.size} lattice points to reach around the domain, and {MAX_POINTS} "
-            "are allowed: take a coarser grid, or refine less"
+            f"finite differences need {x.size} × {y.size} lattice points to reach around the domain, and "
+            f"{MAX_POINTS:,} are allowed ({__name__}.MAX_POINTS): take a coarser grid, or refine less"
         )
     return Lattice(x, y, (steps[0], steps[1]), domain.distance(x[None, :], y[:, None]), (rows, columns))
 

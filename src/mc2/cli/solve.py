@@ -104,15 +104,33 @@ def summary(loaded: "ProblemFile", found: "Solution", exact: Any) -> dict[str, A
         "problem": loaded.title,
         "pixels": int(mask.sum()),
         **found.record(),
-        "standard_error": float(np.sqrt(np.mean(errors**2))) if np.isfinite(errors).all() else None,
+        "standard_error": _rms(errors) if np.isfinite(errors).all() else None,
         "largest_standard_error": float(errors.max()) if np.isfinite(errors).all() else None,
     }
     if exact is not None:
         error = (found.values - exact)[mask]
-        contents["rms_error"] = float(np.sqrt(np.mean(error**2)))
+        contents["rms_error"] = _rms(error)
         contents["largest_error"] = float(np.abs(error).max())
-        contents["relative_l2_error"] = float(np.sqrt(np.sum(error**2) / max(np.sum(exact[mask] ** 2), 1e-300)))
+        contents["relative_l2_error"] = _relative(error, exact[mask])
     return contents
+
+
+def _rms(values: Any) -> float:
+    """Root mean square, also of values whose squares are no float64."""
+    import numpy as np
+
+    largest = float(np.abs(values).max())
+    unit = 1.0 if largest == 0 or 1e-140 < largest < 1e140 else largest
+    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
+
+
+def _relative(error: Any, exact: Any) -> float:
+    """Of the solution, in the root mean square."""
+    import numpy as np
+
+    largest = float(np.abs(exact).max())
+    unit = 1.0 if largest == 0 or 1e-140 < largest < 1e140 else largest
+    return float(np.sqrt(np.sum((error / unit) ** 2) / max(np.sum((exact / unit) ** 2), 1e-300)))
 
 
 def _print_summary(contents: dict[str, Any], found: "Solution") -> None:

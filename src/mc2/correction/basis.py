@@ -19,12 +19,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.portions import check_stop, portions
 from mc2.correction.basis_kernels import add_columns, add_poles, add_powers, fill_columns
 from mc2.geometry import Domain
 
 Array = NDArray[np.float64]
 Operator = tuple[float, float, float]
 HOLE_DEGREE = 8
+MOST_HOLES, MOST_AROUND_HOLES = 256, 800
+"""Holes that have a pole, the largest first, and functions around all of them: with many, each has fewer."""
 PORTION = 1 << 14
 """Points whose columns are held at a time, where they have to be."""
 
@@ -119,6 +122,12 @@ class Basis:
         """The sum of coefficients times functions at points."""
         if self.poles and (self.sign or self.doubled):
             return np.concatenate([coefficients @ self.columns(*part) for part in _parts(x, y)])
+        out = np.empty(x.size)
+        for part in portions(x.size):
+            out[part] = self._sum(coefficients, x[part], y[part])
+        return out
+
+    def _sum(self, coefficients: Array, x: Array, y: Array) -> Array:
         out = np.zeros(x.size)
         shifted = self._shifted(x, y)
         self._add_main(shifted, coefficients[: self._main], out)
@@ -243,6 +252,7 @@ class Basis:
 def _parts(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:
     """Points in portions, so that their columns fit into memory."""
     for first in range(0, max(x.size, 1), PORTION):
+        check_stop()
         yield x[first : first + PORTION], y[first : first + PORTION]
 
 
@@ -256,6 +266,7 @@ def make_basis(domain: Domain, operator: Operator, degree: int, hole_degree: int
     """The basis around the middle of a domain and around its holes; without the latter for a hole_degree below 0."""
     xmin, xmax, ymin, ymax = domain.bounds
     center = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
-    holes = domain.holes() if hole_degree >= 0 else ()
+    holes = domain.holes()[:MOST_HOLES] if hole_degree >= 0 else ()
+    hole_degree = min(hole_degree, max(1, (MOST_AROUND_HOLES // max(len(holes), 1) - 1) // 2))
     poles = tuple(Pole(hole.center, hole.radius, (0, hole_degree)) for hole in holes)
     return Basis(operator, center, 0.5 * float(np.hypot(xmax - xmin, ymax - ymin)), degree, poles)

@@ -13,6 +13,9 @@ from mc2.compute.compile import LANES, kernel, scalar
 
 TERMS = 18
 """Of the power series: with q below the order they fall like 1/k!."""
+LONG = 10_000
+"""Largest q from which the recurrence of Iₙ starts: beyond, it starts at the order s, with as many terms, all of one
+sign. (Those of Jₙ would cancel.)"""
 
 
 @scalar
@@ -20,13 +23,18 @@ def _factors(sign: Any, parameter: Any, radius: Any, square: Any, factors: Any) 
     """factors[n, lane] = Λₙ, n < its rows; for sign > 0 times e^{−s at the radius}, which keeps it from overflowing."""
     rows = factors.shape[0]
     limit = 0.25 * (parameter * radius) ** 2
-    start = max(rows, int(limit) + 1)
     first = np.exp(-parameter * radius) if sign > 0 else 1.0
+    if first == 0.0:  # all of it would be
+        factors[:] = 0.0
+        return
+    long = sign > 0 and limit > LONG
+    start = max(rows, int(parameter * radius if long else limit) + 1)
+    terms = TERMS + (int(parameter * radius) if long else 0)
     above, here = np.empty(LANES), np.empty(LANES)
     for i in range(LANES):
         q = sign * 0.25 * parameter * parameter * square[i]
         term1, term2, sum1, sum2 = first, first, first, first
-        for k in range(1, TERMS):
+        for k in range(1, terms):
             term1 *= q / (k * (start + 1 + k))
             term2 *= q / (k * (start + k))
             sum1 += term1

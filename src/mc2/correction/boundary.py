@@ -10,12 +10,13 @@ boundary says how well it went: at fresh points, which were not fitted and are a
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
+from mc2.compute.portions import interruptibly
 from mc2.correction.basis import Basis, Jump, Pole, make_basis
 from mc2.correction.features import Features, features_on_boundary
 from mc2.correction.field import Field, lifted
@@ -68,6 +69,8 @@ CROWDED, FEWEST_CROWDED, MOST_CROWDED = 80, 24, 1600
 """Points on either side of a place that they are crowded towards; fewer where there are many places."""
 NEAREST = 1e-9
 """Distance of the nearest crowded sample to a corner or jump, in units of the domain's size."""
+MOST_PROJECTED = 4096
+"""Places on an outline that are remembered."""
 STEEP = 8.0
 """Times the usual difference between neighbours on the boundary, above which data may jump."""
 
@@ -273,6 +276,10 @@ def _solve(columns: Array, target: Array) -> Array:
 
     The points are condensed by a QR factorisation first; singular values, which cost more, are those of its factor.
     """
+    return np.asarray(interruptibly(_solve_at_once, columns, target))
+
+
+def _solve_at_once(columns: Array, target: Array) -> Array:
     size = np.maximum(np.linalg.norm(columns, axis=1), 1e-300)
     count = len(columns)
     factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target]), mode="r")  # type: ignore[assignment]
@@ -415,11 +422,12 @@ def spread(
     total = sum(leaf.perimeter for leaf in leaves)
     near = int(np.clip(MOST_CROWDED // max(len(crowded), 1), FEWEST_CROWDED, CROWDED))
     points, shares = [], []
+    places = np.array(crowded).reshape(-1, 2)
     for number, leaf in enumerate(leaves):
         n = max(16, round(count * leaf.perimeter / total))
         t = (np.arange(n) + (0.5 if random is None else random.random(n))) / n
-        for place in crowded:
-            nearest = _project(leaf, place, 1e-7 * domain.size)
+        for place in places[np.abs(leaf.distance(*places.T)) <= 1e-7 * domain.size].tolist():
+            nearest = _project(leaf, (place[0], place[1]), 1e-7 * domain.size)
             if nearest is not None:
                 for side in (-1, 1):
                     exponents = np.arange(near) + (0.0 if random is None else random.random(near))
@@ -437,6 +445,13 @@ def spread(
 def _project(leaf: Leaf, place: tuple[float, float], near: float | None = None) -> float | None:
     """The fraction of a leaf's arc length at a place, by ever finer looks; None if the leaf does not pass near it."""
     near = 1e-7 * leaf.size if near is None else near
+    known: dict[Any, float | None] = leaf.__dict__.setdefault("_projected", {})  # leaves never change
+    if (place, near) not in known and len(known) < MOST_PROJECTED:
+        known[place, near] = _search(leaf, place, near)
+    return known[place, near] if (place, near) in known else _search(leaf, place, near)
+
+
+def _search(leaf: Leaf, place: tuple[float, float], near: float) -> float | None:
     if abs(float(leaf.distance(*place))) > near:
         return None
     t = np.arange(4096) / 4096

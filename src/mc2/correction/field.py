@@ -15,6 +15,7 @@ from mc2.correction.basis import Basis
 from mc2.correction.lift import TAIL, Lift
 from mc2.correction.rough_lift import Resolution, find_lift
 from mc2.geometry import Grid
+from mc2.geometry.grid import SHARED
 from mc2.problems import Problem
 from mc2.walks.exits import Exits, Samples
 from mc2.walks.tasks import in_halves
@@ -69,10 +70,19 @@ class Field:
     def on_grid(self, grid: Grid, mask: NDArray[np.bool_]) -> Array:
         """Values at the pixels of a mask, 0 elsewhere."""
         field = np.zeros(grid.shape)
+        if grid.size > SHARED:  # too many pixels to do at once
+            return self._by_blocks(grid, mask, field)
         x, y = (c[mask] for c in grid.points())
         field[mask] = np.concatenate(in_halves(replace(self, lift=None), x, y))
         if self.lift:
             field[mask] += self.lift.on_grid(grid)[mask]
+        return field
+
+    def _by_blocks(self, grid: Grid, mask: NDArray[np.bool_], field: Array) -> Array:
+        x, y = grid.points()
+        for rows in grid.blocks():
+            inside = mask[rows]
+            field[rows][inside] = np.concatenate(in_halves(self, x[rows][inside], y[rows][inside]))
         return field
 
     def plus(self, basis: Basis, coefficients: Array) -> "Field":

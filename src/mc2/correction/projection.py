@@ -31,6 +31,12 @@ SMOOTHING = 1 / 8
 """Part of a grid's side over which variances are averaged, twice: those of a few walks are themselves noise."""
 SMALL = 128
 """Side of a grid up to which they are averaged by products with a matrix, which SciPy's filter is slower than."""
+MOST_KEPT = 1 << 26
+"""Functions × points whose values are kept; for more, points are taken in portions."""
+PORTION = 1 << 16
+"""Points of such a portion."""
+CELLS = 256
+"""Along a side, in which quantities at scattered points are put together."""
 BINS = 32
 """Of the distance to the boundary, over which variances have a profile."""
 
@@ -54,6 +60,21 @@ class Sites:
             ordered = bool((np.diff(basis.levels) >= 0).all())
             self._kept[basis] = columns if ordered else columns[basis.order]
         return self._kept[basis]
+
+    def products(self, basis: Basis, deviation: Array, target: Array) -> tuple[Array, Array]:
+        """Of all columns with each other and with the target, after division by the deviation."""
+        if self.laplacians or len(basis.levels) * self.x.size <= MOST_KEPT:
+            parts = in_halves(_products, self.columns(basis), deviation, target)
+            products, moments = (first + second for first, second in zip(*parts, strict=True))
+            return products, moments
+        count = len(basis.levels)
+        products, moments = np.zeros((count, count)), np.zeros(count)
+        for first in range(0, self.x.size, PORTION):
+            part = slice(first, first + PORTION)
+            columns = basis.columns(self.x[part], self.y[part])[basis.order]
+            more = _products(columns, deviation[part], target[part])
+            products, moments = products + more[0], moments + more[1]
+        return products, moments
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,8 @@ class Projection:
         count = len(self.spread)
         if count == 0:
             return np.zeros(x.size)
-        orthonormal = _solve_lower(self.factor[:count, :count], self.basis.columns(x, y)[self.basis.order[:count]])
+        inverse = _solve_lower(self.factor[:count, :count], np.eye(count))
+        orthonormal = inverse @ self.basis.columns(x, y)[self.basis.order[:count]]
         return np.asarray(np.sqrt(self.spread @ orthonormal**2))
 
     @cached_property
@@ -122,8 +144,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
 
     deviation = np.maximum(np.sqrt(variance), EXACT * max(float(np.abs(values).max()), 1e-100))
     target = values / deviation
-    parts = in_halves(_products, sites.columns(basis), deviation, target)
-    products, moments = (first + second for first, second in zip(*parts, strict=True))
+    products, moments = sites.products(basis, deviation, target)
     factor, failed = dpotrf(products, lower=1, clean=1)
     usable = failed - 1 if failed else len(products)
     dependent = np.flatnonzero(np.diag(factor)[:usable] ** 2 < DEPENDENT * np.diag(products)[:usable])
@@ -146,7 +167,7 @@ def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[fl
     found = np.zeros(len(levels))
     if count:
         found[basis.order[:count]] = _solve_lower(factor[:count, :count], share * own, transposed=True)
-    spread = share + share * (1 - share) * own**2
+    spread = share + np.maximum(share * (1 - share), 0.0) * own**2  # a share may be above 1 by rounding
     rounding = 1e-12 * float(target @ target)  # of a difference of large numbers, where walks have no noise
     misfit = max(float(chi2[best]) - rounding, 0.0) / max(values.size - int(ends[best]), 1)
     level = int(levels[ends[best] - 1]) if ends[best] else 0
@@ -207,6 +228,26 @@ def _moving_average(length: int, width: int) -> Array:
     offset = np.arange(length)[None, :] - np.arange(length)[:, None] + width // 2
     once = ((offset >= 0) & (offset < width)) / width
     return np.asarray(once @ once)
+
+
+class Scattered(Smoothing):
+    """The same for points anywhere, which are put together in cells. x, y, distance: of the points."""
+
+    def __init__(self, x: Array, y: Array, distance: Array) -> None:
+        side = max(float(np.ptp(x)), float(np.ptp(y)), 1e-300) / (CELLS - 1)
+        self.column, self.row = (((c - c.min()) / side).astype(int) for c in (x, y))
+        self.bins = Bins(distance)
+        self.count = self._spread(np.ones(x.size))
+
+    def __call__(self, variance: Array) -> Array:
+        profile = Profile(self.bins, variance)(self.bins.distance)
+        smooth = profile * self._spread(variance / profile) / self.count
+        return np.maximum(smooth, 1e-12 * max(float(smooth.max()), 1e-300))
+
+    def _spread(self, field: Array) -> Array:
+        cells = np.zeros((CELLS, CELLS))
+        np.add.at(cells, (self.row, self.column), field)
+        return super()._spread(cells)[self.row, self.column]
 
 
 class Bins:

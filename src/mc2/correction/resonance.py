@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.portions import interruptibly
 from mc2.correction.basis import Basis, make_basis
 from mc2.correction.boundary import HOLE_DEGREE, BoundaryFit, count_waves, crowd_poles, spread
 from mc2.geometry import Corner, Domain
@@ -116,8 +117,8 @@ def tension(domain: Domain, basis: Basis, points: Array, weights: Array, inside:
     rows = [basis.columns(*points) * weights / np.linalg.norm(weights), basis.columns(*interior) / np.sqrt(inside)]
     matrix = np.concatenate(rows, axis=1)
     matrix /= np.linalg.norm(matrix, axis=1)[:, None]
-    left, sizes, _ = np.linalg.svd(matrix.T, full_matrices=False)
+    left, sizes, _ = interruptibly(np.linalg.svd, matrix.T, full_matrices=False)
     orthonormal = left[:, sizes > SMALLEST * sizes[0]]
-    least = float(np.linalg.svd(orthonormal[: points.shape[1]], compute_uv=False)[-1])
+    least = float(interruptibly(np.linalg.svd, orthonormal[: points.shape[1]], compute_uv=False)[-1])
     # orthonormal on both together: on the boundary `least`, inside the rest of 1
     return least / float(np.sqrt(max(1 - least**2, 1e-30)))

@@ -26,8 +26,9 @@ from mc2.correction.field import (
     source_residual,
     worth,
 )
-from mc2.correction.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
+from mc2.correction.projection import DEGREES, Profile, Projection, Scattered, Sites, Smoothing, project
 from mc2.correction.rough_lift import PROBES
+from mc2.errors import InputError
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.walks.engine import Options
@@ -36,6 +37,10 @@ from mc2.walks.exits import Exits, find_exits
 Array = NDArray[np.float64]
 POINTS = 3600
 """Points that are fitted, spread evenly over the whole domain: about 30 for each function, or more."""
+FINEST = 2048
+"""Pixels along a side of a grid around a domain, at most: in thinner ones points are drawn at random."""
+THINNEST = 2.0
+"""Times the distance within which walks end: less deep domains are too thin for them."""
 HELPED = 0.9
 """A round is kept if the spread of the walks falls at least to this part."""
 SLOW = 0.5
@@ -109,13 +114,7 @@ class Rounds:
         self.largest = 0.0
         self.truncated = 0
         self.rate = 1e5  # walks per second, with their scores; as measured last
-        where = cover(problem.domain, points)
-        # anywhere in their pixels, so that no function hides between them; and where float32 can
-        places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
-        rounded = places.astype(np.float32).astype(float)
-        distance = problem.domain.distance(*rounded)
-        self.smoothing = Smoothing(distance > 0, distance)
-        x, y = (c[distance > 0] for c in rounded)
+        x, y, self.smoothing = spread_points(problem.domain, points, options.shell(problem.domain))
         self.points = np.stack([x, y], axis=1)
         edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
@@ -312,15 +311,43 @@ def _excess(mean: Array, variance: Array) -> tuple[float, float]:
     return float(excess.mean()), float(excess.std()) / np.sqrt(excess.size)
 
 
-def cover(domain: Domain, count: int) -> Grid:
-    """A grid over the whole domain with about so many pixels inside."""
+def spread_points(domain: Domain, count: int, shell: float) -> tuple[Array, Array, Smoothing]:
+    """About so many points all over a domain, and what smooths quantities there.
+
+    shell: the distance from the boundary within which walks end. A domain of about that thickness is refused.
+    """
+    where, smoothing = cover(domain, count), None
+    if where is not None:  # anywhere in their pixels, so that no function hides between them; and where float32 can
+        places = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *where.shape)) * where.spacing[0] + where.points()
+        rounded = places.astype(np.float32).astype(float)
+        distance = domain.distance(*rounded)
+        inside = distance > 0
+        if inside.sum() > 0.5 * count:
+            smoothing = Smoothing(inside, distance)
+    if smoothing is None:
+        rounded = domain.sample_interior(count, 0).T.astype(np.float32).astype(float)
+        distance = domain.distance(*rounded)
+        inside = distance > 0
+    if (deepest := float(distance.max(initial=0.0))) < THINNEST * shell:
+        raise InputError(
+            f"the domain is too thin: no point is farther than about {deepest:.2g} from the boundary, and walks end "
+            f"within epsilon × half the domain's size = {shell:.2g} of it: lower epsilon, which may be 1e-6"
+        )
+    x, y = (c[inside] for c in rounded)
+    return x, y, smoothing or Scattered(x, y, distance[inside])
+
+
+def cover(domain: Domain, count: int) -> Grid | None:
+    """A grid over the whole domain with about so many pixels inside; None if the domain is too thin for one."""
     xmin, xmax, ymin, ymax = domain.bounds
     half, x, y = 0.5 * domain.size, 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
     size = int(np.sqrt(count))
     while True:
+        if size > FINEST:
+            return None
         grid = Grid(size, (x - half, x + half, y - half, y + half))
         inside = int(domain.mask(grid).sum())
-        if inside >= 0.9 * count or size > 4096:
+        if inside >= 0.9 * count:
             return grid
         size = int(size * min(8.0, np.sqrt(count / max(inside, 1)))) + 1
 

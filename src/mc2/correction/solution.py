@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mc2.correction.certificate import Certificate
 
 Array = NDArray[np.float64]
+PORTION = 1 << 16
+"""Pixels whose error bars are computed at a time: all functions of a fit are held there."""
 
 
 def check_solution_target(path: Path) -> None:
@@ -115,7 +117,9 @@ class Solution:
         if self.known_error is not None:
             return self.known_error
         out = np.zeros(self.grid.shape)
-        out[self.mask] = self.answer.standard_error(*(c[self.mask] for c in self.grid.points()))
+        x, y = (c[self.mask] for c in self.grid.points())
+        parts = (slice(first, first + PORTION) for first in range(0, x.size, PORTION))
+        out[self.mask] = np.concatenate([self.answer.standard_error(x[part], y[part]) for part in parts])
         return out
 
     @property

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from mc2.errors import InputError, short
-from mc2.geometry import kernels
+from mc2.geometry import kernels, rings
 from mc2.geometry.domain import Bounds, Domain, Leaf
 
+MAX_SHAPES = 1000
+"""Shapes and polygons in a domain: a distance visits each of them."""
 MAX_DEPTH = 16
 """Compositions within compositions; what can be built can also be described and read back."""
 
@@ -38,6 +40,21 @@ class Composition(Domain):
         object.__setattr__(self, "parts", parts)
         if self.depth > MAX_DEPTH:
             raise InputError(f"a domain may nest operations {MAX_DEPTH} deep: build it with fewer nested operations")
+        self._check_size()
+
+    def _check_size(self) -> None:
+        leaves = list(self.leaves())
+        if len(leaves) > MAX_SHAPES:
+            raise InputError(
+                f"a domain may have {MAX_SHAPES:,} shapes ({__name__}.MAX_SHAPES), not {len(leaves):,}: join some of "
+                "them to polygons"
+            )
+        vertices = sum(leaf.vertex_count for leaf in leaves)
+        if vertices > rings.MAX_VERTICES:
+            raise InputError(
+                f"the polygons of a domain may have {rings.MAX_VERTICES:,} vertices ({rings.__name__}.MAX_VERTICES), "
+                f"not {vertices:,}: draw them with fewer"
+            )
 
     @classmethod
     def _name(cls) -> str:
@@ -99,7 +116,7 @@ class Union(Composition):
     op = kernels.UNION
     symbol = "|"
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds:
         boxes = np.array([part.bounds for part in self.parts])
         return _box(boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max())
@@ -116,7 +133,7 @@ class Intersection(Composition):
     op = kernels.INTERSECTION
     symbol = "&"
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds:
         boxes = np.array([part.bounds for part in self.parts])
         return _box(boxes[:, 0].max(), boxes[:, 1].min(), boxes[:, 2].max(), boxes[:, 3].min())

@@ -14,6 +14,8 @@ SAMPLES = 2048
 CIRCLE = np.arange(1440) * (2 * np.pi / 1440)
 RADIUS = 1e-4
 """Of the circle around a boundary point on which its angle is measured, in units of the domain's size."""
+MOST_CORNERS = 1024
+"""Vertices and crossings of outlines that are looked at."""
 STRAIGHT = 0.03
 """Turns of fewer radians are no corners."""
 
@@ -27,17 +29,30 @@ class Corner(NamedTuple):
 
 
 def find_corners(domain: Domain) -> tuple[Corner, ...]:
-    """All corners of a domain, each once."""
-    found: list[Corner] = []
+    """All corners of a domain, each once; of a domain with very many vertices and crossings, some of them."""
     size = domain.size
-    for leaf in domain.leaves():
-        for x, y in np.concatenate([leaf.outline(np.array(leaf.breaks)), _crossings(domain, leaf)]):
-            near = any(np.hypot(x - c.center[0], y - c.center[1]) < 1e-7 * size for c in found)
-            if not near and abs(float(domain.distance(x, y))) <= 1e-9 * size:
-                corner = look_around(domain, float(x), float(y))
-                if corner.angle > 0 and abs(corner.angle - np.pi) > STRAIGHT:
-                    found.append(corner)
+    places = np.concatenate([np.concatenate([_vertices(leaf), _crossings(domain, leaf)]) for leaf in domain.leaves()])
+    places = places[np.abs(domain.distance(*places.T)) <= 1e-9 * size]
+    places = places[:: -(-len(places) // MOST_CORNERS) or 1]
+    found: list[Corner] = []
+    centers = np.full((len(places), 2), np.inf)
+    for x, y in places:
+        if (np.hypot(x - centers[: len(found), 0], y - centers[: len(found), 1]) < 1e-7 * size).any():
+            continue
+        corner = look_around(domain, float(x), float(y))
+        if corner.angle > 0 and abs(corner.angle - np.pi) > STRAIGHT:
+            centers[len(found)] = x, y
+            found.append(corner)
     return tuple(found)
+
+
+def _vertices(leaf: Leaf) -> np.ndarray:
+    """Vertices [n, 2] of an outline; the sharpest, if there are very many."""
+    breaks = np.array(leaf.breaks)
+    if len(breaks) > MOST_CORNERS:
+        sharpest = np.argsort(-leaf.turns)[:MOST_CORNERS]
+        breaks = breaks[np.sort(sharpest[leaf.turns[sharpest] > 0.5 * STRAIGHT])]
+    return leaf.outline(breaks)
 
 
 def look_around(domain: Domain, x: float, y: float) -> Corner:

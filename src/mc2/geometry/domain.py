@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mc2.compute.compile import as_points
+from mc2.compute.portions import portions
 from mc2.errors import InputError
 from mc2.geometry import kernels
 from mc2.geometry.checks import CheckedArguments
@@ -112,7 +113,8 @@ class Domain(metaclass=CheckedArguments):
         """Signed distance, positive inside; x and y broadcast."""
         x, y, shape = as_points(x, y)
         out = np.empty_like(x)
-        kernels.distance(*self.program, x, y, out)
+        for part in portions(x.size):
+            kernels.distance(*self.program, x[part], y[part], out[part])
         return out.reshape(shape)[()]
 
     def contains(self, x: Any, y: Any) -> np.ndarray:
@@ -121,7 +123,8 @@ class Domain(metaclass=CheckedArguments):
 
     def mask(self, grid: Grid) -> np.ndarray:
         """The pixels whose centre lies inside."""
-        return self.contains(*grid.points())
+        x, y = grid.points()
+        return np.concatenate([self.contains(x[rows], y[rows]) for rows in grid.blocks()])
 
     def project(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """The nearest boundary point where the distance is exact, elsewhere a boundary point near."""
@@ -137,6 +140,14 @@ class Domain(metaclass=CheckedArguments):
         The seam of two parts that only share an edge is boundary too: the distance is 0 there.
         """
         return sample_boundary(self, count, seed)
+
+    @cached_property
+    def boundary_tree(self) -> tuple[np.ndarray, Any]:
+        """Many boundary points [n, 2], and a tree that finds the nearest of them."""
+        from scipy.spatial import cKDTree
+
+        samples = self.sample_boundary(4096, seed=0)
+        return samples, cKDTree(samples)
 
     def holes(self) -> tuple[Hole, ...]:
         """The bounded components of the complement, the largest first."""
@@ -193,6 +204,16 @@ class Leaf(Domain):
     def breaks(self) -> tuple[float, ...]:
         """Fractions of the arc length at which the outline has a vertex."""
         return ()
+
+    @property
+    def vertex_count(self) -> int:
+        """Vertices that every distance visits: those of polygons."""
+        return 0
+
+    @property
+    def turns(self) -> np.ndarray:
+        """By how much the outline turns at its vertices, about, in radians: to tell the sharpest of many."""
+        return np.full(len(self.breaks), np.pi)
 
     @property
     def boxes(self) -> tuple[Bounds, ...]:

@@ -1,5 +1,6 @@
 """The evaluation grid: cell centres of a square array of pixels."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -13,7 +14,12 @@ from mc2.geometry.checks import numbers, whole
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain
 
-MAX_SIZE = 16384
+MAX_SIZE = 4096
+"""Pixels along a side of a grid: all that is computed on one then fits into 2 GB."""
+SHARED = 1024
+"""Pixels along a side up to which the coordinates of all pixels are kept, shared by all who ask."""
+BLOCK = 1 << 20
+"""Pixels of which a grid is looked at at a time."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class Grid:
 
     The centres on [xmin, xmax] are x_j = xmin + (j + 1/2)(xmax - xmin)/n, and likewise in y.
 
-    size: n, from 1 to 16384; 256 is the paper's.
+    size: n, from 1 to 4096 (`MAX_SIZE`); 256 is the paper's.
     bounds: (xmin, xmax, ymin, ymax).
     """
 
@@ -33,7 +39,7 @@ class Grid:
         bounds = numbers("grid bounds", self.bounds, 4)
         if bounds[0] >= bounds[1] or bounds[2] >= bounds[3]:
             raise InputError(f"grid bounds = {short(bounds)} must be (xmin, xmax, ymin, ymax), each min below its max")
-        object.__setattr__(self, "size", whole("grid size", self.size, 1, MAX_SIZE))
+        object.__setattr__(self, "size", whole("grid size", self.size, 1, MAX_SIZE, f"{__name__}.MAX_SIZE"))
         object.__setattr__(self, "bounds", bounds)
 
     @classmethod
@@ -70,8 +76,15 @@ class Grid:
         return _centres(self.size, *self.bounds[2:])
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of all centres, two arrays [n, n], shared by all who ask."""
-        return _points(self)
+        """Coordinates of all centres, two arrays [n, n] to read only."""
+        if self.size <= SHARED:
+            return _points(self)
+        return np.broadcast_to(self.x, self.shape), np.broadcast_to(self.y[:, None], self.shape)
+
+    def blocks(self) -> Iterator[slice]:
+        """Rows of the grid, some at a time, for what would take much memory if it were done at once."""
+        rows = max(1, BLOCK // self.size)
+        return (slice(first, min(first + rows, self.size)) for first in range(0, self.size, rows))
 
 
 def as_grid(grid: Grid | int | None, domain: "Domain") -> Grid:

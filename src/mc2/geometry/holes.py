@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 UNIFORM_LINES = 257
 BOX_LINES = 33
 MAX_LINES = 1200
+PATIENCE = 64
+"""Moves towards the deepest point of a hole after which they become longer."""
 
 
 class Hole(NamedTuple):
@@ -39,6 +41,9 @@ def find_holes(domain: Domain) -> tuple[Hole, ...]:
     deepest = ndimage.minimum_position(d, labels, enclosed)
     step = max(np.diff(x).max(), np.diff(y).max())
     holes = [_settle(domain, x[column], y[row], step) for row, column in deepest]
+    xmin, xmax, ymin, ymax = domain.bounds
+    # one that leads out of the domain's box through a gap that the grid has missed is none
+    holes = [hole for hole in holes if xmin <= hole.center[0] <= xmax and ymin <= hole.center[1] <= ymax]
     return tuple(sorted(holes, key=lambda hole: -hole.radius))
 
 
@@ -74,13 +79,18 @@ def _settle(domain: Domain, x: float, y: float, step: float) -> Hole:
     depth = -float(domain.distance(x, y))
     # A ball around a point outside stays outside, so a step of at most the depth cannot leave the hole.
     step = min(step, depth)
-    while step > 1e-9 * domain.size and step > 1e-6 * depth:
+    xmin, xmax, ymin, ymax = domain.bounds
+    moves = 0
+    while step > 1e-9 * domain.size and step > 1e-6 * depth and xmin <= x <= xmax and ymin <= y <= ymax:
         to_x, to_y = x + step * np.cos(compass), y + step * np.sin(compass)
         depths = -domain.distance(to_x, to_y)
         best = int(np.argmax(depths))
         # Asking for a real gain keeps rounding from leading us along a flat ridge.
         if depths[best] > depth + 0.01 * step:
             x, y, depth = to_x[best], to_y[best], float(depths[best])
+            moves += 1
+            if moves % PATIENCE == 0:  # a long way: it began in a narrow corner
+                step = min(2 * step, depth)
         else:
             step /= 2
     return Hole((float(x), float(y)), depth)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -39,7 +40,7 @@ class Polygon(Leaf):
         """Corners of the outer ring."""
         return self.rings[0]
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds:
         return _box(self.vertices)
 
@@ -53,14 +54,28 @@ class Polygon(Leaf):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        return curves.polyline_breaks([np.array(ring) for ring in self.rings])
+        return curves.polyline_breaks(self._arrays)
 
     @property
     def perimeter(self) -> float:
-        return curves.polyline_length([np.array(ring) for ring in self.rings])
+        return curves.polyline_length(self._arrays)
 
     def outline(self, t: np.ndarray) -> np.ndarray:
-        return curves.polyline([np.array(ring) for ring in self.rings], t)
+        return curves.polyline(self._arrays, t)
+
+    @cached_property
+    def _arrays(self) -> list[np.ndarray]:
+        return [np.array(ring) for ring in self.rings]
+
+    @property
+    def vertex_count(self) -> int:
+        return sum(map(len, self.rings))
+
+    @property
+    def turns(self) -> np.ndarray:
+        edges = [np.roll(ring, -1, axis=0) - ring for ring in self._arrays]
+        angles = [np.arctan2(edge[:, 1], edge[:, 0]) for edge in edges]
+        return np.concatenate([np.abs(np.angle(np.exp(1j * (a - np.roll(a, 1))))) for a in angles])
 
     def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
         edges = [edge for ring in self.rings for edge in zip(ring, (*ring[1:], ring[0]), strict=True)]

@@ -103,8 +103,6 @@ def _keep_nearer(domain: Domain, z: np.ndarray, best: np.ndarray, at: np.ndarray
 
 def _nearest_sample(domain: Domain, z: np.ndarray) -> np.ndarray:
     """The nearest of many boundary points, for a domain that defeats Newton's method."""
-    from scipy.spatial import cKDTree
-
-    samples = domain.sample_boundary(4096, seed=0)
-    _, index = cKDTree(samples).query(np.stack([z.real, z.imag], axis=1))
+    samples, tree = domain.boundary_tree
+    _, index = tree.query(np.stack([z.real, z.imag], axis=1))
     return samples[index, 0] + 1j * samples[index, 1]

@@ -8,7 +8,7 @@ from mc2.errors import InputError
 from mc2.geometry.checks import listed, point
 
 MAX_VERTICES = 10_000
-"""Per polygon, holes included: the distance visits every edge."""
+"""Of all polygons in a domain, holes included: the distance visits every edge."""
 
 Ring = tuple[tuple[float, float], ...]
 
@@ -21,7 +21,9 @@ def read_rings(vertices: object, holes: object) -> tuple[Ring, ...]:
     rings += [listed(_name(k), hole, "points") for k, hole in enumerate(listed("polygon holes", holes, "rings"), 1)]
     total = sum(map(len, rings))
     if total > MAX_VERTICES:
-        raise InputError(f"a polygon may have {MAX_VERTICES} vertices, holes included, not {total}")
+        raise InputError(
+            f"a polygon may have {MAX_VERTICES:,} vertices ({__name__}.MAX_VERTICES), holes included, not {total:,}"
+        )
     return tuple(
         _open(tuple(point(f"{_name(k)} vertex {i}", vertex) for i, vertex in enumerate(ring)))
         for k, ring in enumerate(rings)

@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mc2.errors import InputError
-from mc2.problems.expression import Expression, add, apply, constant, is_constant, multiply, power, subtract
+from mc2.problems.expression import (
+    Expression,
+    add,
+    apply,
+    check_growth,
+    constant,
+    growth_limit,
+    is_constant,
+    multiply,
+    power,
+    subtract,
+)
 
 ZERO, ONE = constant(0.0), constant(1.0)
 
@@ -39,7 +50,9 @@ def laplacian(expression: Expression) -> Expression:
 
 def derivatives(expression: Expression, kinks: bool = False) -> Derivatives:
     known: dict[Expression, Derivatives] = {}
+    limit = growth_limit()
     for node in expression.order():
+        check_growth(limit)
         parts = [known[argument] for argument in node.arguments]
         known[node] = _beside(node, parts) if kinks and node.operation in _KINKS else _differentiate(node, parts)
     known[expression].laplacian.order()  # refuses results that grew too large

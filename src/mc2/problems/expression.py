@@ -15,11 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mc2.compute.portions import check_stop
 from mc2.errors import InputError
 from mc2.problems.function import Array, Function, Program
 
-MAX_NODES = 200_000
-"""Largest graph: what a derivative may grow to before it is refused."""
+MAX_NODES = 50_000
+"""Operations in an expression or in its derivatives: a sum of 10,000 characters stays below with its Δ²."""
+GROWTH = 4
+"""Times `MAX_NODES`: expressions that derivatives may make on the way."""
+MAX_BYTES = 1 << 28
+"""Of the values that are held at a time when an expression is computed: more points are taken in portions."""
 
 
 def _erf(a: Any) -> Any:
@@ -195,26 +200,31 @@ class Expression(Function):
                 done.setdefault(node)
                 stack.pop()
                 if len(done) > MAX_NODES:
-                    raise InputError(f"expression is too complex: more than {MAX_NODES:,} operations")
+                    raise _too_complex()
             else:
                 stack.extend(missing)
         return list(done)
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        order = self.order()
-        uses = dict.fromkeys(order, 0)
-        for node in order:
-            for argument in node.arguments:
-                uses[argument] += 1
+        steps, held = _schedule(self.order())
+        size = max(1, MAX_BYTES // (8 * held))
+        if x.size <= size:
+            return self._at(x, y, steps)
+        out = np.empty(x.size)
+        for start in range(0, x.size, size):
+            part = slice(start, start + size)
+            out[part] = self._at(x.flat[part], y.flat[part], steps)
+        return out.reshape(x.shape)
+
+    def _at(self, x: Array, y: Array, steps: "Steps") -> Array:
         values: dict[Expression, Any] = {}
         with np.errstate(all="ignore"):
-            for node in order:
+            for node, finished in steps:
+                check_stop()
                 values[node] = node.evaluate(values, x, y)
-                for argument in node.arguments:  # free what no later operation needs
-                    uses[argument] -= 1
-                    if uses[argument] == 0:
-                        del values[argument]
+                for argument in finished:
+                    del values[argument]
         return np.array(np.broadcast_to(values[self], x.shape), float)
 
     def evaluate(self, values: dict["Expression", Any], x: Array, y: Array) -> Any:
@@ -262,6 +272,41 @@ class Expression(Function):
             result = result + laplacian * first if laplacian else result
             result = result + bilaplacian * first.laplacian() if bilaplacian else result
         return result
+
+
+Steps = list[tuple[Expression, list[Expression]]]
+
+
+def _schedule(order: list[Expression]) -> tuple[Steps, int]:
+    """Every operation with the values that no later one needs; and how many arrays are held at a time, at most."""
+    last = {argument: node for node in order for argument in node.arguments}
+    steps: Steps = []
+    held = most = 1
+    for node in order:
+        finished = [argument for argument in dict.fromkeys(node.arguments) if last[argument] is node]
+        steps.append((node, finished))
+        held += bool(node.arguments)
+        most = max(most, held)
+        held -= sum(bool(argument.arguments) for argument in finished)
+    return steps, most
+
+
+def growth_limit() -> int:
+    """How many expressions there may be before derivatives of one are given up on."""
+    return len(_interned) + GROWTH * MAX_NODES
+
+
+def check_growth(limit: int) -> None:
+    """Refuse what has made too many expressions on the way to its derivatives."""
+    if len(_interned) > limit:
+        raise _too_complex()
+
+
+def _too_complex() -> InputError:
+    return InputError(
+        f"expression is too complex: it, or its derivatives, have more than {MAX_NODES:,} operations "
+        "(mc2.problems.expression.MAX_NODES): give the source and the boundary data, or a shorter expression"
+    )
 
 
 def constant(number: float) -> Expression:

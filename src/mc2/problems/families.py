@@ -2,10 +2,19 @@
 
 from typing import ClassVar
 
+from mc2.errors import InputError, short
 from mc2.geometry import Domain
 from mc2.geometry.checks import positive
 from mc2.problems.functions import FunctionLike
-from mc2.problems.problem import Problem
+from mc2.problems.problem import LARGEST_PARAMETER, Problem
+
+
+def parameter(name: str, value: object) -> float:
+    """A parameter of an operator: a number above 0 whose square is one too."""
+    number = positive(name, value)
+    if number > LARGEST_PARAMETER:
+        raise InputError(f"{name} = {short(value)} must be at most {LARGEST_PARAMETER:g}")
+    return number
 
 
 class Laplace(Problem):
@@ -71,7 +80,7 @@ class Yukawa(Problem):
         lam: float,
         exact: FunctionLike | None = None,
     ) -> None:
-        self.lam = positive("lam", lam)
+        self.lam = parameter("lam", lam)
         super().__init__(domain, exact, source=source, boundary=boundary)
 
     def operator(self) -> tuple[float, float, float]:
@@ -124,7 +133,7 @@ class Helmholtz(Problem):
         k: float,
         exact: FunctionLike | None = None,
     ) -> None:
-        self.k = positive("k", k)
+        self.k = parameter("k", k)
         super().__init__(domain, exact, source=source, boundary=boundary)
 
     def operator(self) -> tuple[float, float, float]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mc2.geometry import Grid
-from mc2.plotting import panels, show_field
+from mc2.plotting import drawn, panels, show_field
 from mc2.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def draw_problem(problem: Problem, grid: Grid, title: str = "") -> "Figure":
     edges = [name for name in ("boundary", "laplacian") if getattr(problem, name) is not None]
     figure, axes = panels(1 + len(inside) + len(edges), f"{title}: {problem.equation}" if title else problem.equation)
     mask = problem.mask(grid)
-    axes[0].imshow(mask, origin="lower", extent=grid.extent, cmap="Greys", vmin=0, vmax=2)
+    axes[0].imshow(drawn(mask), origin="lower", extent=grid.extent, cmap="Greys", vmin=0, vmax=2)
     axes[0].set_title(f"domain ({mask.mean():.0%} of the grid)")
     remaining = iter(axes[1:])
     names = {"source": "source f", "exact": "exact solution u", "boundary": "boundary g", "laplacian": "boundary Δu"}

@@ -16,6 +16,12 @@ from mc2.problems.function import Array, Function
 from mc2.problems.functions import FunctionLike, as_function
 from mc2.problems.grid_function import GridFunction
 
+SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
+"""Of a domain's size and coordinates: squares and their products must be float64 too."""
+FARTHEST = 1e8
+"""Times its size that a domain may reach from the origin: beyond, rounding is a ten-thousandth of it."""
+LARGEST_PARAMETER = 1e100
+"""Of λ and k."""
 _CHECKS = 512
 """Points inside the domain, and as many on its boundary, at which data are checked when a problem is made."""
 _COVER = 128
@@ -45,6 +51,7 @@ class Problem(metaclass=CheckedArguments):
     def __init__(self, domain: Domain, exact: FunctionLike | None, **given: FunctionLike | None) -> None:
         if not isinstance(domain, Domain):
             raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
+        _check_lengths(domain)
         self.domain = domain
         self.exact = None if exact is None else as_function(exact, "exact")
         for name in ("source", "boundary", "laplacian"):
@@ -128,7 +135,10 @@ class Problem(metaclass=CheckedArguments):
         mask = self.mask(grid)
         x, y = grid.points()
         field = np.zeros(grid.shape)
-        field[mask] = function(x[mask], y[mask])
+        for rows in grid.blocks():
+            inside = mask[rows]
+            if inside.any():
+                field[rows][inside] = function(x[rows][inside], y[rows][inside])
         return field
 
     def __repr__(self) -> str:
@@ -136,6 +146,21 @@ class Problem(metaclass=CheckedArguments):
         parts += [f"{name}={getattr(self, name)}" for name in self.parameters]
         parts += [f"{name}={short(getattr(self, name).text)}" for name in self.data]
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _check_lengths(domain: Domain) -> None:
+    """Refuse domains whose lengths, squares or offsets float64 cannot hold."""
+    size, largest = domain.size, max(map(abs, domain.bounds))
+    if not SMALLEST_LENGTH <= size <= LARGEST_LENGTH or largest > LARGEST_LENGTH:
+        raise InputError(
+            f"the domain is {size:.3g} in size and reaches {largest:.3g} from the origin: both must lie between "
+            f"{SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}; choose another unit of length"
+        )
+    if largest > FARTHEST * size:
+        raise InputError(
+            f"the domain is {size:.3g} in size and reaches {largest:.3g} from the origin, more than {FARTHEST:g} times "
+            "as far: numbers cannot tell its points apart; move it to the origin"
+        )
 
 
 def _finite(function: Function, name: str, points: Array) -> Array:

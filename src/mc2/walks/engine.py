@@ -20,6 +20,10 @@ from mc2.walks.plan import SAMPLINGS, Plan, make_plan
 from mc2.walks.tasks import Progress, Task, run_tasks
 
 MAX_WALKS = 1 << 31
+MAX_POINTS = 1 << 24
+"""Points of an estimate, as many as the largest grid has."""
+MAX_SUMS = 1 << 25
+"""Points times budgets of an estimate: 16 bytes each while they are summed, and as many in the results."""
 MAX_KEY = (1 << 64) - 1
 """Seeds and instance numbers have 64 bits."""
 DEVICES = ("auto", "cpu", "cuda")
@@ -148,6 +152,8 @@ def walk(
 ) -> list[Estimate]:
     """What `trajectory` does, without its warnings. Walks are in the problem's frame, whatever its units."""
     plan, instance = make_plan(problem, chosen.estimator), whole("instance", instance, 0, MAX_KEY)
+    count = as_grid(grid, problem.domain).size ** 2 if points is None else np.size(points) // 2
+    _check_count(count, budgets)
     frame = Frame.of(problem)
     if not 1 / LARGEST_VALUE <= frame.value <= LARGEST_VALUE:
         raise InputError(
@@ -292,6 +298,7 @@ def run_cpu(
     from mc2.walks.random_kernels import make_key
 
     tables, registers = plan.tables()
+    stop = np.zeros(1, np.uint8)
     rules = Rules(*rule_values(plan, options))
     key = make_key(options.seed, instance)
 
@@ -300,12 +307,12 @@ def run_cpu(
         counts = np.zeros(3, np.int64)
         walk_task(
             tables, rules, key, registers.copy(), place.x[part], place.y[part], place.keys[part],
-            task.first_walk, task.marks, sums, counts, *NO_ENDS,
+            task.first_walk, task.marks, sums, counts, *NO_ENDS, stop,
         )  # fmt: skip
         return counts
 
     threads = options.threads or cores()
-    return run_tasks(place.x.size, budgets, work, threads, progress)
+    return run_tasks(place.x.size, budgets, work, threads, progress, stop)
 
 
 def cores() -> int:
@@ -341,6 +348,20 @@ def check_budgets(budgets: Sequence[int]) -> list[int]:
     if sorted(set(checked)) != checked:
         raise InputError(f"budgets = {short(checked)} must increase")
     return checked
+
+
+def _check_count(count: int, budgets: Sequence[int]) -> None:
+    """Refuse more points, or more points times budgets, than fit into memory."""
+    if count > MAX_POINTS:
+        raise InputError(
+            f"{count:,} points are more than the {MAX_POINTS:,} of one estimate ({__name__}.MAX_POINTS): take them in "
+            "portions, with first_point"
+        )
+    if count * len(budgets) > MAX_SUMS:
+        raise InputError(
+            f"{len(budgets)} budgets at {count:,} points are more than the {MAX_SUMS:,} sums of one estimate "
+            f"({__name__}.MAX_SUMS): take fewer budgets, or points in portions, with first_point"
+        )
 
 
 def _check_points(points: ArrayLike) -> NDArray[np.float64]:

@@ -81,7 +81,7 @@ def find_exits(
     domain = problem.domain.program
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
     rules, key = Rules(*rule_values(plan, options)), make_key(options.seed, instance)
-    found = np.empty((4, place.x.size, walks), np.float32)
+    found, stop = np.empty((4, place.x.size, walks), np.float32), np.zeros(1, np.uint8)
     met = np.empty((4, place.x.size, walks if sampled else 0), np.float32)
 
     def work(task: Task, sums: Array) -> NDArray[np.int64]:
@@ -91,13 +91,14 @@ def find_exits(
         walk_task(
             tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), place.x[part], place.y[part],
             place.keys[part], task.first_walk, task.marks, sums, counts, own, samples,
+            stop,
         )  # fmt: skip
         found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
         if sampled:
             met[:, part, task.first_walk : task.first_walk + count] = samples.reshape(4, -1, count)
         return counts
 
-    _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress)
+    _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress, stop)
     x, y, weight, share = found.astype(float)
     on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
     off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)

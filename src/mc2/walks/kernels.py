@@ -70,6 +70,7 @@ def walk_task(
     counts: Any,
     exits: Any,
     samples: Any,
+    stop: Any,
 ) -> None:
     """Walk from every point, marks[-1] times, beginning with walk number first_walk.
 
@@ -78,7 +79,8 @@ def walk_task(
     counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name. exits: float32 [4, walk] for where every walk
     ended, x and y, with its weight and its share; or without columns. samples: float32 [4, walk] for one source sample
     of every walk, x and y, the sum of the weights of all its samples, and R²/4 over this one's weight; or without
-    columns. They are for problems whose source the tables do not have.
+    columns. They are for problems whose source the tables do not have. stop: uint8 [1], which another thread may set to
+    have the walks given up.
     """
     walks = marks[-1]
     total = x0.size * walks
@@ -107,7 +109,7 @@ def walk_task(
     started, waiting, active = 0, 0, 0
     point, number = 0, 0
     radius[:] = 0
-    while True:
+    while stop[0] == 0:
         ended = 0
         for i in range(LANES):  # a list without branches: which walks end is what a processor cannot guess
             ending[ended] = i

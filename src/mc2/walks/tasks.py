@@ -5,9 +5,10 @@ depends on threads, on tasks, or on which other budgets were asked for.
 """
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,12 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.compute.portions import Stop
+
 CHUNK = 1024
 """Walks of a point that are added up together."""
 TASK = 16_384
 """Walks in a task: about a millisecond of work."""
 WAVE = 1 << 22
 """Partial sums kept at a time, which bounds memory whatever the budget."""
+
+AWAKE = 0.05
+"""Seconds after which the waiting thread looks at what is done."""
 
 Progress = Callable[[int, int], None]
 """Called with the walks done and the walks in all."""
@@ -50,9 +56,17 @@ Work = Callable[[Task, Sums], NDArray[np.int64]]
 
 
 def run_tasks(
-    count: int, budgets: Sequence[int], work: Work, threads: int, progress: Progress | None
+    count: int,
+    budgets: Sequence[int],
+    work: Work,
+    threads: int,
+    progress: Progress | None,
+    stop: NDArray[np.uint8] | None = None,
 ) -> tuple[Sums, NDArray[np.int64]]:
-    """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks."""
+    """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks.
+
+    stop: [1], which is set if the work is interrupted, for kernels that look at it.
+    """
     result = np.empty((count, len(budgets), 2))
     counts = np.zeros(3, np.int64)
     before = np.zeros((count, 2))
@@ -74,7 +88,7 @@ def run_tasks(
             result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
             for task in tasks
         ]
-        counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report)
+        counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report, stop)
         if chunks > 1:
             before = _add_up(tasks, sums, budgets, before, result)
     return result, counts
@@ -94,8 +108,8 @@ def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list
 
 
 @cache
-def pool(threads: int) -> ThreadPoolExecutor:
-    """Threads are kept: starting them would take as long as a small estimate."""
+def pool(threads: int, purpose: str = "walks") -> ThreadPoolExecutor:
+    """Threads are kept: starting them would take as long as a small estimate. purpose: none waits for another's."""
     return ThreadPoolExecutor(threads, thread_name_prefix="mc2")
 
 
@@ -121,18 +135,29 @@ def in_halves(function: Callable[..., Any], *arrays: NDArray[Any]) -> list[Any]:
     mine, other = [array[..., :half] for array in arrays], [array[..., half:] for array in arrays]
     if _limit.get() == 1:
         return [function(*mine), function(*other)]
-    helper = pool(2).submit(function, *other)
-    return [function(*mine), helper.result()]
+    stop = Stop()
+    helper = pool(2, "halves").submit(stop.obeying(function), *other)
+    try:
+        return [function(*mine), helper.result()]
+    finally:
+        stop.asked = True  # matters only after an interruption
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=pool.cache_clear)  # a forked process has the pool, but not its threads
 
 
-def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int, report: Callable[[Task], None]) -> NDArray[np.int64]:
+def _run(
+    work: Work,
+    jobs: list[tuple[Task, Sums]],
+    threads: int,
+    report: Callable[[Task], None],
+    stop: NDArray[np.uint8] | None,
+) -> NDArray[np.int64]:
     """Do all jobs, report each from this thread, and return their counts. An interruption drops what has not begun.
 
-    This thread works like the others: waking it up for every job would disturb them.
+    This thread works like the others: waking it up for every job would disturb them. But where there are many jobs, the
+    main thread leaves them to the others: while it waits it hears Ctrl-C at once, within a kernel it does not.
     """
     waiting, done = deque(jobs), deque[tuple[Task, NDArray[np.int64]]]()
     counts = np.zeros(3, np.int64)
@@ -152,10 +177,21 @@ def _run(work: Work, jobs: list[tuple[Task, Sums]], threads: int, report: Callab
             np.add(counts, found, out=counts)
             report(task)
 
-    helpers = [pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(min(threads, len(jobs)) - 1)]
+    many = 1 < threads < len(jobs)
+    waits = many and stop is not None and threading.current_thread() is threading.main_thread()
+    others = min(threads, len(jobs)) - (0 if waits else 1)
+    helpers = [pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(others)]
     try:
-        for _ in pull():
-            collect()
+        if waits:
+            while wait(helpers, AWAKE).not_done:
+                collect()
+        else:
+            for _ in pull():
+                collect()
+    except BaseException:
+        if stop is not None:
+            stop[0] = 1
+        raise
     finally:
         waiting.clear()
         for helper in helpers:
