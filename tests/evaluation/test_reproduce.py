@@ -80,10 +80,24 @@ def test_goes_on_from_chunks_and_from_packed_files(
     assert reproduce(tmp_path, [TABLE], grid=GRID, device="cpu")["done"]["table"]["trefftz"] == 5
     (folder / "table.npz").unlink()
     assert reproduce(folder, [TABLE], grid=GRID, device="cpu")["done"]["table"]["trefftz"] == 5
-    (folder / "chunks/table/wos/00003-00004.npz").unlink()
     (folder / "table.npz").unlink()
+    lost = folder / "chunks/table/wos/00003-00004.npz"
+    kept = lost.read_bytes()
+    lost.unlink()
     with pytest.raises(AssertionError, match="workers were started"):
         reproduce(folder, [TABLE], grid=GRID, device="cpu")
+    lost.write_bytes(kept)
+
+
+def test_a_smaller_run_keeps_what_was_packed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mc2.evaluation.reproduce.run.worker_pool", None)  # nothing is to do
+    before = reproduce(folder, [TABLE], grid=GRID, device="cpu")["files"][0]
+    for name in ("settings.json", "table.npz"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    reproduce(tmp_path, [TABLE.limited(2, ["wos"])], grid=GRID, device="cpu")
+    old, new = np.load(before), np.load(tmp_path / "table.npz")
+    assert set(new) == set(old)
+    assert all(np.array_equal(new[name], old[name], equal_nan=True) for name in old)
 
 
 def test_stops_in_time_and_packs(tmp_path: Path) -> None:

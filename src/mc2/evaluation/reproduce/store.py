@@ -47,6 +47,7 @@ class Store:
             row.method: np.full((len(row.walks), study.count, len(study.columns)), np.nan, np.float32)
             for row in study.rows
         }
+        self.packed: dict[str, Values] = {}  # as they were read, with methods and instances that are not asked for now
         if (folder / f"{study.name}.npz").exists():
             self._read_packed(folder / f"{study.name}.npz")
         for row in study.rows:
@@ -72,10 +73,13 @@ class Store:
         self.values[method][:, indices] = found
 
     def pack(self, notes: dict[str, Any]) -> list[Path]:
-        """Write every number into one file, and a summary beside it. notes: of the run, for the summary."""
+        """Write every number into one file, and a summary beside it. notes: of the run, for the summary.
+
+        The file keeps what it held of other methods and further instances; the summary is of this study alone.
+        """
         path = self.folder / f"{self.study.name}.npz"
         with replacing(path) as file:
-            np.savez_compressed(file, allow_pickle=False, **self.values)
+            np.savez_compressed(file, allow_pickle=False, **self._everything())
         rows = [
             {"method": row.method, "walks": walks} | self._summary(self.values[row.method][place])
             for row in self.study.rows
@@ -94,6 +98,14 @@ class Store:
         text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
         write_text(path.with_suffix(".json"), f'{text[:-2]},\n "rows": [\n  {lines}\n ]\n}}\n')
         return [path, path.with_suffix(".json")]
+
+    def _everything(self) -> dict[str, Values]:
+        """The numbers with those that were packed before and are not of this study."""
+        found = self.packed | self.values
+        for method, values in self.values.items():
+            if method in self.packed:
+                found[method] = np.concatenate([values, self.packed[method][:, self.study.count :]], axis=1)
+        return found
 
     def _summary(self, values: Values) -> dict[str, Any]:
         """Of one entry [instance, column], over the instances that are done."""
@@ -140,9 +152,10 @@ class Store:
     def _read_packed(self, path: Path) -> None:
         with naming(path), path.open("rb") as file, refusing():
             arrays = open_npz(file)
+            self.packed = {method: arrays.read(method) for method in arrays.headers}
             for method, whole in self.values.items():
-                if method in arrays.headers:
-                    found = arrays.read(method)
+                if method in self.packed:
+                    found = self.packed[method]
                     if found.ndim != 3 or found.shape[::2] != whole.shape[::2]:
                         raise InputError(f"{method} is for other walks or columns: remove it, or choose another folder")
                     common = min(found.shape[1], whole.shape[1])
