@@ -13,6 +13,7 @@ from mc2.cli.certify import certify
 from mc2.cli.evaluate import evaluate
 from mc2.cli.info import info
 from mc2.cli.leaderboard import leaderboard
+from mc2.cli.reproduce import reproduce
 from mc2.cli.show import show
 from mc2.cli.solve import solve
 from mc2.cli.train import train
@@ -31,6 +32,7 @@ app.command()(show)
 app.command()(train)
 app.command()(evaluate)
 app.command()(bias)
+app.command()(reproduce)
 app.command()(info)
 app.add_typer(zoo, name="zoo")
 app.add_typer(leaderboard, name="leaderboard")

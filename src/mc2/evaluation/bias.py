@@ -79,9 +79,13 @@ def decompose(method: Method, instance: Instance, walks: int, repeats: int, grid
         values, _ = case_values(method, instance, walks, seed, grid, device)
         inputs.append(values["estimate"].astype(float))
         outputs.append(np.asarray(method.solve(Case(method, values)), float))
-    z, found = np.stack(inputs), np.stack(outputs)
-    mask = instance.problem.mask(grid)
     exact = instance.problem.on_grid(instance.problem.boundary, grid)
+    return decompose_fields(np.stack(inputs), np.stack(outputs), exact, instance.problem.mask(grid))
+
+
+def decompose_fields(z: Array, found: Array, exact: Array, mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """The same from independent inputs z and their outputs, both [repeats, n, n]."""
+    repeats = len(z)
     scale = float(np.ptp(exact[mask])) ** 2
     variance, raw_variance = found.var(0, ddof=1), z.var(0, ddof=1)
     # the mean of a finite number of outputs has a variance of its own, which is no bias
@@ -95,13 +99,16 @@ def decompose(method: Method, instance: Instance, walks: int, repeats: int, grid
 
 
 def _row(instance: Instance, fields: dict[str, Any]) -> dict[str, Any]:
+    place = {"id": instance.id, "family": instance.family, "estimator": instance.estimator}
+    return place | balance(fields)
+
+
+def balance(fields: dict[str, Any]) -> dict[str, Any]:
+    """Means over the mask of what `decompose` gives, and what they say together."""
     mask = fields["mask"]
     means = {name: float(fields[name][mask].mean()) for name in AVERAGED}
     error = fields["bias2"] + fields["variance"]
     return {
-        "id": instance.id,
-        "family": instance.family,
-        "estimator": instance.estimator,
         **means,
         "improves": means["bias2"] + means["variance"] < means["raw_variance"],
         "improved_pixels": float(np.mean(error[mask] < fields["raw_variance"][mask])),

@@ -47,19 +47,32 @@ class Lpips:
         images = torch.from_numpy(np.stack([first, second]).astype(np.float32))  # [2, 3, h, w]
         shift, scale = (torch.tensor(values).reshape(1, 3, 1, 1) for values in (SHIFT, SCALE))
         with torch.inference_mode():
-            return float(sum(self._layers((images - shift) / scale)))
+            return float(sum(part.mean() for part in self._layers((images - shift) / scale, self._weights)))
 
-    def _layers(self, x: Any) -> Any:
-        """The weighted difference of normalised features, layer by layer."""
+    def many(self, first: Any, second: Any) -> Any:
+        """The same for many pairs at once: tensors [n, 3, height, width] on any device, to n distances.
+
+        They agree with those of single pairs but for rounding.
+        """
+        torch = self._torch
+        images = torch.cat([first, second]).float()
+        shift, scale = (torch.tensor(values, device=images.device).reshape(1, 3, 1, 1) for values in (SHIFT, SCALE))
+        weights = {name: weight.to(images.device) for name, weight in self._weights.items()}
+        # TensorFloat-32 would keep three digits only
+        with torch.inference_mode(), torch.backends.cudnn.flags(allow_tf32=False):
+            return sum(part.mean((1, 2, 3)) for part in self._layers((images - shift) / scale, weights))
+
+    def _layers(self, x: Any, weights: Any) -> Any:
+        """The weighted squared difference of normalised features, layer by layer. x: first images, then second ones."""
         functional = self._torch.nn.functional
         for number, (stride, padding) in enumerate(LAYERS):
             if number in (1, 2):
                 x = functional.max_pool2d(x, 3, 2)
-            weight, bias = self._weights[f"conv{number}.weight"], self._weights[f"conv{number}.bias"]
+            weight, bias = weights[f"conv{number}.weight"], weights[f"conv{number}.bias"]
             x = functional.relu(functional.conv2d(x, weight, bias, stride, padding))
             unit = x / (x.square().sum(1, keepdim=True).sqrt() + 1e-10)
-            difference = (unit[:1] - unit[1:]).square()
-            yield functional.conv2d(difference, self._weights[f"lin{number}.weight"]).mean()
+            difference = (unit[: len(x) // 2] - unit[len(x) // 2 :]).square()
+            yield functional.conv2d(difference, weights[f"lin{number}.weight"])
 
 
 @cache

@@ -31,10 +31,15 @@ def shares(errors: Sequence[float]) -> list[float]:
 
 def known_tier(instance: "Instance") -> str | None:
     """The tier of a test instance, as measured once (`mc2 zoo difficulty --split test`); none for other splits."""
+    return measured_tier(instance.split, instance.index, instance.version)
+
+
+def measured_tier(split: str, index: int, version: str) -> str | None:
+    """The same without making the instance."""
     measured = _measured()
-    if instance.split != "test" or instance.version != measured["generator_version"]:
+    if split != "test" or version != measured["generator_version"]:
         return None
-    return list(TIERS)[int(measured["test"][instance.index])]
+    return list(TIERS)[int(measured["test"][index])]
 
 
 @cache
