@@ -37,18 +37,25 @@ PROBLEMS = (
     ("problems.files.MAX_TITLE", "characters of a title"),
     ("problems.reader.MAX_LENGTH", "characters of an expression"),
     ("problems.reader.MAX_DEPTH", "brackets and powers within one another in an expression"),
-    ("problems.expression.MAX_NODES", "nodes of an expression's graph, derivatives included"),
-    ("geometry.rings.MAX_VERTICES", "vertices of a polygon, holes included"),
+    ("problems.expression.MAX_NODES", "operations in an expression, or in its derivatives"),
+    ("geometry.rings.MAX_VERTICES", "vertices of all polygons of a domain, holes included"),
+    ("geometry.compositions.MAX_SHAPES", "shapes in a domain"),
     ("geometry.compositions.MAX_DEPTH", "compositions of domains within one another"),
     ("geometry.grid.MAX_SIZE", "pixels along a side of a grid"),
+    ("problems.problem.LARGEST_LENGTH", "size of a domain, one over it, and its reach from the origin"),
+    ("problems.problem.FARTHEST", "reach of a domain from the origin, in units of its size"),
+    ("problems.problem.LARGEST_PARAMETER", "λ of a Yukawa and k of a Helmholtz problem"),
 )
 WORK = (
     ("walks.engine.MAX_WALKS", "walks per point"),
+    ("walks.engine.MAX_POINTS", "points of an estimate"),
+    ("walks.engine.MAX_SUMS", "points times budgets of an estimate"),
     ("walks.engine.MAX_KEY", "seeds and numbers of instances"),
     ("walks.engine.LARGEST_VALUE", "size of data, and one over it"),
     ("correction.solve.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
     ("correction.boundary.MOST_WAVES", "k × radius of a Helmholtz problem that is solved"),
     ("baselines.stencils.MAX_POINTS", "points of a lattice of finite differences"),
+    ("baselines.finite_differences.MAX_UNKNOWNS", "points of the domain in a direct solver of finite differences"),
 )
 NETWORKS = (
     ("networks.registry.MAX_BYTES", "bytes of a network's parameters and tables"),

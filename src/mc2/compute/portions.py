@@ -13,9 +13,11 @@ from mc2.compute.blas import one_thread
 FIRST = 1 << 14
 """Points in the first portion: most work is no more than that."""
 SECONDS = 0.1
-"""That a portion takes, about, as far as those before can tell."""
+"""A portion takes about so long, as far as those before it can tell."""
 SMALLEST = 1 << 7
 """Points in a portion, at least: a block of lanes."""
+LARGE = 1 << 28
+"""Entries of a matrix times its shorter side, from which linear algebra takes about a tenth of a second or more."""
 
 LARGE = 1 << 18
 """Elements of a matrix from which on linear algebra may take longer than to start a thread."""
@@ -58,6 +60,10 @@ def portions(count: int, first: int = FIRST) -> Iterator[slice]:
 
     first: points in the first one; `SMALLEST` for what may take long at every point.
     """
+    if count <= first:
+        check_stop()
+        yield slice(0, count)
+        return
     start, size = 0, first
     while start < count:
         check_stop()
@@ -71,13 +77,13 @@ def portions(count: int, first: int = FIRST) -> Iterator[slice]:
             size *= 4
 
 
-def interruptibly(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What a function of linear algebra returns, which may run long without hearing Ctrl-C.
+def interruptibly(function: Callable[..., Any], matrix: Any, *arguments: Any, **options: Any) -> Any:
+    """What a function of linear algebra makes of a matrix, which may take long, and does not hear Ctrl-C.
 
-    The main thread waits for another one to do it, and forgets about that one if it is interrupted. What is small is
-    done at once, whatever the thread. The first argument is the matrix.
+    For a large matrix, the main thread waits for another one to do it, and forgets about that one if it is interrupted.
     """
-    if arguments[0].size < LARGE or threading.current_thread() is not threading.main_thread():
+    arguments = (matrix, *arguments)
+    if matrix.size * min(matrix.shape) < LARGE or threading.current_thread() is not threading.main_thread():
         return function(*arguments, **options)
     results: list[Any] = []
     errors: list[BaseException] = []

@@ -17,7 +17,7 @@ from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
-from mc2.walks.tasks import Progress, Task, run_tasks
+from mc2.walks.tasks import Progress, Task, is_slow, run_tasks
 
 MAX_WALKS = 1 << 31
 MAX_POINTS = 1 << 24
@@ -312,7 +312,7 @@ def run_cpu(
         return counts
 
     threads = options.threads or cores()
-    return run_tasks(place.x.size, budgets, work, threads, progress, stop)
+    return run_tasks(place.x.size, budgets, work, threads, progress, stop, is_slow(tables))
 
 
 def cores() -> int:

@@ -15,7 +15,7 @@ from mc2.geometry.projection import foot
 from mc2.problems import Problem
 from mc2.walks.engine import NO_ENDS, Options, Place, cores, rule_values
 from mc2.walks.plan import make_plan
-from mc2.walks.tasks import Progress, Task, run_tasks
+from mc2.walks.tasks import Progress, Task, is_slow, run_tasks
 
 Array = NDArray[np.float64]
 
@@ -90,15 +90,15 @@ def find_exits(
         samples = np.zeros_like(own) if sampled else NO_ENDS[1]
         walk_task(
             tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), place.x[part], place.y[part],
-            place.keys[part], task.first_walk, task.marks, sums, counts, own, samples,
-            stop,
+            place.keys[part], task.first_walk, task.marks, sums, counts, own, samples, stop,
         )  # fmt: skip
         found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
         if sampled:
             met[:, part, task.first_walk : task.first_walk + count] = samples.reshape(4, -1, count)
         return counts
 
-    _, counts = run_tasks(place.x.size, [walks], work, options.threads or cores(), progress, stop)
+    threads = options.threads or cores()
+    _, counts = run_tasks(place.x.size, [walks], work, threads, progress, stop, is_slow(tables))
     x, y, weight, share = found.astype(float)
     on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
     off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)

@@ -29,6 +29,8 @@ WAVE = 1 << 22
 
 AWAKE = 0.05
 """Seconds after which the waiting thread looks at what is done."""
+SLOW = 2048
+"""Numbers in the programs of a problem above which even a single task may take long."""
 
 Progress = Callable[[int, int], None]
 """Called with the walks done and the walks in all."""
@@ -62,10 +64,11 @@ def run_tasks(
     threads: int,
     progress: Progress | None,
     stop: NDArray[np.uint8] | None = None,
+    slow: bool = False,
 ) -> tuple[Sums, NDArray[np.int64]]:
     """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks.
 
-    stop: [1], which is set if the work is interrupted, for kernels that look at it.
+    stop: [1], which is set if the work is interrupted, for kernels that look at it. slow: a task may take long.
     """
     result = np.empty((count, len(budgets), 2))
     counts = np.zeros(3, np.int64)
@@ -88,10 +91,17 @@ def run_tasks(
             result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
             for task in tasks
         ]
-        counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report, stop)
+        counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report, stop, slow)
         if chunks > 1:
             before = _add_up(tasks, sums, budgets, before, result)
     return result, counts
+
+
+def is_slow(tables: Sequence[NDArray[Any]]) -> bool:
+    """Whether a single task of a problem may take long. tables: codes and constants of its programs, in turn."""
+    from mc2.problems.kernels import CALL
+
+    return sum(array.size for array in tables) > SLOW or any(CALL in code[:, 0] for code in tables[2::2])
 
 
 def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list[Task]:
@@ -153,11 +163,12 @@ def _run(
     threads: int,
     report: Callable[[Task], None],
     stop: NDArray[np.uint8] | None,
+    slow: bool,
 ) -> NDArray[np.int64]:
     """Do all jobs, report each from this thread, and return their counts. An interruption drops what has not begun.
 
-    This thread works like the others: waking it up for every job would disturb them. But where there are many jobs, the
-    main thread leaves them to the others: while it waits it hears Ctrl-C at once, within a kernel it does not.
+    This thread works like the others, unless it is the main one and the work may take long: then it only waits, where
+    it hears Ctrl-C at once, and is woken up rarely, so as not to disturb the others.
     """
     waiting, done = deque(jobs), deque[tuple[Task, NDArray[np.int64]]]()
     counts = np.zeros(3, np.int64)
@@ -177,8 +188,8 @@ def _run(
             np.add(counts, found, out=counts)
             report(task)
 
-    many = 1 < threads < len(jobs)
-    waits = many and stop is not None and threading.current_thread() is threading.main_thread()
+    long = stop is not None and threads > 1 and (slow or len(jobs) > threads)
+    waits = long and threading.current_thread() is threading.main_thread()
     others = min(threads, len(jobs)) - (0 if waits else 1)
     helpers = [pool(threads).submit(lambda: deque(pull(), 0)) for _ in range(others)]
     try:
