@@ -19,9 +19,6 @@ SMALLEST = 1 << 7
 LARGE = 1 << 28
 """Entries of a matrix times its shorter side, from which linear algebra takes about a tenth of a second or more."""
 
-LARGE = 1 << 18
-"""Elements of a matrix from which on linear algebra may take longer than to start a thread."""
-
 
 class StoppedError(Exception):
     """Raised in a thread whose results nobody waits for any more."""
