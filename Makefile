@@ -29,9 +29,9 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/core
+$(VENV)/dev: $(VENV)/core weights/pyproject.toml
 	@echo "installing what the tests need (once)"
-	@$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]' --editable ./weights
 	@touch $@
 
 # One test opens the leaderboard in a browser. Debian's is installed where that is allowed; elsewhere the test is skipped.

@@ -12,10 +12,11 @@ import numpy as np
 from solve import BATCH, GRID, instances, quality
 from timing import best
 
-from mc2.correction.correctors import find_corrector
-from mc2.correction.learned import load_network, shipped_correctors
-from mc2.evaluation.runner import standard_walks
-from mc2.walks.cuda import unavailable
+from mc2.benchmark.runner import standard_walks
+from mc2.networks.shipped import shipped_correctors
+from mc2.solvers.correctors import find_corrector
+from mc2.solvers.learned import load_network
+from mc2.walks.gpu.launch import unavailable
 
 WALKS = 8
 
@@ -49,14 +50,14 @@ def on_gpu(weights, compiled):
     """A batch: milliseconds per instance."""
     import torch
 
-    from mc2.correction.inputs import Given
-    from mc2.correction.learned import correct
-    from mc2.correction.lifted import lift_packed
-    from mc2.correction.on_device import torch_on_device
-    from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import take_exact, take_fields
+    from mc2.fits.batched_lift import lift_packed
+    from mc2.fits.on_device import torch_on_device
+    from mc2.networks.corrector_inputs import Given
+    from mc2.solvers.learned import correct
     from mc2.walks.engine import Options
-    from mc2.walks.packing import pack
+    from mc2.walks.gpu.launch import take_exact, take_fields
+    from mc2.walks.gpu.packing import pack
+    from mc2.walks.many import plan_for_batch
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

@@ -12,15 +12,15 @@ import numpy as np
 from timing import best
 
 import mc2
-from mc2.baselines.method import Case
-from mc2.baselines.registry import make_method
-from mc2.correction import PhysicsCorrector
-from mc2.correction.physics import correct_by_physics
-from mc2.evaluation.runner import case_values, standard_walks
+from mc2.benchmark.methods.method import Case
+from mc2.benchmark.methods.registry import make_method
+from mc2.benchmark.runner import case_values, standard_walks
 from mc2.geometry import Grid
-from mc2.walks.cuda import unavailable
+from mc2.metrics import psnr
+from mc2.solvers import PhysicsCorrector
+from mc2.solvers.physics import correct_by_physics
+from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import generate
-from mc2.zoo.scores import psnr
 
 GRID = Grid()
 BATCH = 64
@@ -109,12 +109,12 @@ def batches():
     """A batch on the GPU: milliseconds per instance, walks included, with and without packing in Python."""
     import torch
 
-    from mc2.correction.batch import BatchCorrector, correct_batch
-    from mc2.correction.on_device import torch_on_device
-    from mc2.walks.batch import plan_for_batch
-    from mc2.walks.cuda import take_distances, take_fields
+    from mc2.fits.on_device import torch_on_device
+    from mc2.solvers.physics_batch import BatchCorrector, correct_batch
     from mc2.walks.engine import Options
-    from mc2.walks.packing import pack
+    from mc2.walks.gpu.launch import take_distances, take_fields
+    from mc2.walks.gpu.packing import pack
+    from mc2.walks.many import plan_for_batch
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

@@ -87,7 +87,7 @@ def main():
     results = {} if options.no_cpu else {"cpu": cpu()}
     if options.scaling:
         results["scaling"] = scaling()
-    from mc2.walks.cuda import unavailable
+    from mc2.walks.gpu.launch import unavailable
 
     reason = unavailable()
     if reason:

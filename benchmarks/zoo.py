@@ -15,7 +15,7 @@ from itertools import islice
 import timing  # noqa: F401 (a NumPy that numba-cuda can load)
 
 from mc2.problems import FAMILIES
-from mc2.walks.cuda import unavailable
+from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import generate, to_line
 from mc2.zoo.stream import Stream, prepare
 
@@ -45,7 +45,7 @@ def stream(batches, batch, workers):
     import torch
     from numba import cuda
 
-    from mc2.walks.cuda import take_fields
+    from mc2.walks.gpu.launch import take_fields
 
     source = Stream(batch=batch, budgets=(8,), workers=workers)
     examples = iter(source)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from mc2.evaluation.results import read_results
+from mc2.benchmark.results import read_results
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

@@ -7,9 +7,9 @@ from docs.measured import RESULTS, network_studies, result, shown, walked
 from validation import ablations, operators
 from validation.markdown import table
 
-from mc2.correction.learned import shipped_correctors, shipped_weights
-from mc2.evaluation.paper import paper_psnr
-from mc2.evaluation.results import PLACES
+from mc2.benchmark.paper import paper_psnr
+from mc2.benchmark.results import PLACES
+from mc2.networks.shipped import shipped_correctors, shipped_weights
 
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 APPENDIX = {"fno": "", "fno-fair": "fno"}
@@ -18,7 +18,7 @@ APPENDIX = {"fno": "", "fno-fair": "fno"}
 
 def logs(names):
     """Training logs, by the names of the weights."""
-    folder = files("mc2.correction").joinpath("weights")
+    folder = files("mc2.solvers").joinpath("weights")
     return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in names}
 
 

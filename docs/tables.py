@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mc2.evaluation.curve import shipped_curve
-from mc2.evaluation.paper import paper_psnr
-from mc2.evaluation.results import PLACES
+from mc2.benchmark.curve import shipped_curve
+from mc2.benchmark.paper import paper_psnr
+from mc2.benchmark.results import PLACES
+from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.geometry import SHAPES
-from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 

@@ -16,8 +16,8 @@ from scipy.sparse.linalg import spsolve
 
 import mc2
 from mc2.geometry import Grid, Square
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 CENTER, RADIUS, POWER = (0.3, 0.2), 0.2, 100.0
 

@@ -13,8 +13,8 @@ import numpy as np
 
 import mc2
 from mc2.geometry import Polygon, Rectangle
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 BEND = [(-0.9, -0.83), (0.83, -0.83), (0.83, 0.9), (0.77, 0.9), (0.77, -0.77), (-0.9, -0.77)]
 

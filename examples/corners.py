@@ -13,8 +13,8 @@ import numpy as np
 
 import mc2
 from mc2.geometry import Polygon
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 A, B = 0.3, 0.85
 PLUS = [(A, A), (A, B), (-A, B), (-A, A), (-B, A), (-B, -A), (-A, -A), (-A, -B), (A, -B), (A, -A), (B, -A), (B, A)]

@@ -13,8 +13,8 @@ import numpy as np
 
 import mc2
 from mc2.geometry import Polygon
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 CORNERS = [(0.0, 0.0), (0.9, 0.0), (0.9, 0.9), (-0.9, 0.9), (-0.9, -0.9), (0.0, -0.9)]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 import mc2
 from mc2.geometry import Disk
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 K, RESONANT = 4.0, 2.405
 

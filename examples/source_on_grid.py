@@ -13,8 +13,8 @@ import numpy as np
 
 import mc2
 from mc2.geometry import Disk, Grid, Rectangle
+from mc2.metrics import psnr
 from mc2.plotting import save_figure
-from mc2.zoo.scores import psnr
 
 DOMAIN = Disk(0.9) - Rectangle(0.25, 0.15, center=(0.2, 0.1), angle=0.4)
 

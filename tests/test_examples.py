@@ -10,7 +10,7 @@ from examples import certificate, certify, channel, corners, resonance, source_o
 
 import mc2
 from mc2.geometry import Grid
-from mc2.zoo.scores import psnr
+from mc2.metrics import psnr
 
 GRID, WALKS = Grid(64), 16
 FOLDER = Path(__file__).parents[1] / "examples"

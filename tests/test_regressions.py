@@ -11,8 +11,8 @@ import pytest
 import xarray
 
 import mc2
+from mc2.functions import GridFunction
 from mc2.geometry import Disk, Grid, Polygon, Rectangle, Square
-from mc2.problems import GridFunction
 from tests.compute.test_blas import set_threads, threads
 
 PROBLEM = mc2.Laplace(Disk(), boundary="x*y")

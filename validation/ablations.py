@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from mc2.correction.learned import load_network
 from mc2.errors import InputError, unknown
 from mc2.files import write_json
 from mc2.reading.toml import read_toml
+from mc2.solvers.learned import load_network
 from mc2.training.config import config_from_data
 from mc2.training.loop import train
 

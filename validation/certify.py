@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 import mc2
-from mc2.baselines.method import Case
-from mc2.baselines.registry import make_method
-from mc2.evaluation.runner import case_values
+from mc2.benchmark.methods.method import Case
+from mc2.benchmark.methods.registry import make_method
+from mc2.benchmark.runner import case_values
 from mc2.geometry import Grid
 from mc2.zoo import generate
 from validation.markdown import table

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mc2.baselines import Case, make_method
-from mc2.evaluation.metrics import score_field
-from mc2.evaluation.runner import case_values
+from mc2.benchmark.methods import Case, make_method
+from mc2.benchmark.metrics import score_field
+from mc2.benchmark.runner import case_values
 from mc2.files import write_json
 from mc2.geometry import Grid
-from mc2.networks.physics import inside, residual
+from mc2.networks.residual import inside, residual
 from mc2.plotting import panels, save_figure
 from mc2.zoo import TRAINING, generate
 

@@ -10,12 +10,12 @@ import time
 
 import numpy as np
 
-from mc2.baselines.method import Case
-from mc2.baselines.registry import make_method
+from mc2.benchmark.methods.method import Case
+from mc2.benchmark.methods.registry import make_method
 from mc2.geometry import Grid
+from mc2.metrics import psnr
 from mc2.problems import FAMILIES
 from mc2.zoo import generate
-from mc2.zoo.scores import psnr
 from validation.walks import DOMAINS, problem
 
 SIZES = (32, 64, 128, 256)

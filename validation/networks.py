@@ -23,19 +23,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mc2.baselines.ours import operator_of
-from mc2.correction.learned import SWEEPS, correct, correct_by_network, load_network, source_of
-from mc2.correction.relaxation import relax
-from mc2.evaluation.lpips import lpips
-from mc2.evaluation.metrics import score_field
-from mc2.evaluation.runner import standard_walks
+from mc2.benchmark.lpips import lpips
+from mc2.benchmark.methods.ours import operator_of
+from mc2.benchmark.metrics import score_field
+from mc2.benchmark.runner import standard_walks
 from mc2.geometry import Grid
+from mc2.metrics import psnr as psnr_of_field
+from mc2.solvers.learned import SWEEPS, correct, correct_by_network, load_network, source_of
+from mc2.solvers.relaxation import relax
 from mc2.training.config import Config
 from mc2.training.data import held_batches
 from mc2.training.objective import psnr
 from mc2.training.task import by_family
 from mc2.zoo import FAMILIES, TRAINING, generate
-from mc2.zoo.scores import psnr as psnr_of_field
 
 SIZES = (256, 512)
 BUDGETS = tuple(1 << power for power in range(11))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mc2.baselines import make_method
+from mc2.benchmark.methods import make_method
 from mc2.files import write_json
 from mc2.geometry import Grid
 from mc2.zoo import TRAINING, generate

@@ -22,16 +22,16 @@ import numpy as np
 from examples import annulus, channel, corners, jump, l_shape, resonance, source_on_grid, two_holes
 
 import mc2
-from mc2.correction import PhysicsCorrector
-from mc2.correction.basis import HOLE_DEGREE, make_basis
-from mc2.correction.correctors import Fitted
-from mc2.correction.field import lifted
-from mc2.correction.projection import DEGREES, DEPENDENT, Sites, Smoothing
-from mc2.evaluation.runner import standard_walks
+from mc2.benchmark.runner import standard_walks
+from mc2.fits.basis import HOLE_DEGREE, make_basis
+from mc2.fits.field import lifted
+from mc2.fits.projection import DEGREES, DEPENDENT, Sites, Smoothing
 from mc2.geometry import Grid
+from mc2.metrics import psnr
+from mc2.solvers import PhysicsCorrector
+from mc2.solvers.correctors import Fitted
 from mc2.walks.plan import can_walk
 from mc2.zoo import FAMILIES, generate
-from mc2.zoo.scores import psnr
 from validation.hunting.judge import in_region
 
 GRID, FULL = Grid(96), Grid(256)

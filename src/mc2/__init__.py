@@ -7,11 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mc2.correction import Certificate as Certificate
-    from mc2.correction import Solution as Solution
-    from mc2.correction import solve as solve
+    from mc2.benchmark.certify import certify as certify
     from mc2.errors import InputError as InputError
-    from mc2.evaluation.certify import certify as certify
     from mc2.geometry import Grid as Grid
     from mc2.problems import Biharmonic as Biharmonic
     from mc2.problems import Helmholtz as Helmholtz
@@ -20,6 +17,9 @@ if TYPE_CHECKING:
     from mc2.problems import Problem as Problem
     from mc2.problems import Yukawa as Yukawa
     from mc2.problems import read_problem as read_problem
+    from mc2.solvers import Certificate as Certificate
+    from mc2.solvers import Solution as Solution
+    from mc2.solvers import solve as solve
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
     from mc2.walks import estimate_batch as estimate_batch
@@ -37,10 +37,10 @@ _HOMES = {
     "Biharmonic": "mc2.problems",
     "Helmholtz": "mc2.problems",
     "read_problem": "mc2.problems",
-    "Certificate": "mc2.correction",
-    "Solution": "mc2.correction",
-    "solve": "mc2.correction",
-    "certify": "mc2.evaluation.certify",
+    "Certificate": "mc2.solvers",
+    "Solution": "mc2.solvers",
+    "solve": "mc2.solvers",
+    "certify": "mc2.benchmark.certify",
     "Estimate": "mc2.walks",
     "estimate": "mc2.walks",
     "estimate_batch": "mc2.walks",

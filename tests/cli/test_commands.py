@@ -44,7 +44,7 @@ def mc2(*arguments: object, folder: Path | None = None) -> subprocess.CompletedP
 
 
 READY = """
-import mc2.cli.main, mc2.correction.solve, mc2.zoo.studies.convergence, matplotlib.pyplot
+import mc2.cli.main, mc2.solvers.solve, mc2.zoo.studies.convergence, matplotlib.pyplot
 print("ready", flush=True)
 mc2.cli.main.main()
 """

@@ -25,12 +25,12 @@ def forbidden(*_, **__):
 @pytest.mark.parametrize(
     ("work", "arguments", "name"),
     [
-        ("mc2.correction.solve", ["solve", EXAMPLE, "--out"], "a.npz"),
-        ("mc2.correction.solve", ["solve", EXAMPLE, "--plot"], "a.png"),
+        ("mc2.solvers.solve", ["solve", EXAMPLE, "--out"], "a.npz"),
+        ("mc2.solvers.solve", ["solve", EXAMPLE, "--plot"], "a.png"),
         ("mc2.problems.read_problem", ["show", EXAMPLE, "--out"], "a.png"),
-        ("mc2.evaluation.runner.evaluate", ["evaluate", "--method", "mean", "--out"], "a.json"),
-        ("mc2.evaluation.runner.evaluate", ["evaluate", "--method", "mean", "--predictions"], "a.npz"),
-        ("mc2.evaluation.bias.study_bias", ["bias", "--method", "mean", "--plot"], "a.png"),
+        ("mc2.benchmark.runner.evaluate", ["evaluate", "--method", "mean", "--out"], "a.json"),
+        ("mc2.benchmark.runner.evaluate", ["evaluate", "--method", "mean", "--predictions"], "a.npz"),
+        ("mc2.benchmark.bias.study_bias", ["bias", "--method", "mean", "--plot"], "a.png"),
         ("mc2.zoo.studies.study_calibration", ["zoo", "calibrate", "--plot"], "a.png"),
         ("mc2.zoo.studies.study_convergence", ["zoo", "convergence", "--plot"], "a.png"),
         ("mc2.zoo.studies.study_difficulty", ["zoo", "difficulty", "--plot"], "a.png"),
@@ -38,8 +38,8 @@ def forbidden(*_, **__):
         ("mc2.zoo.make_fields", ["zoo", "show", 1, "--out"], "a.png"),
         ("mc2.zoo.generate", ["zoo", "records", "--out"], "a.jsonl"),
         ("mc2.zoo.manifest.make_manifest", ["zoo", "manifest", "--write"], "a.json"),
-        ("mc2.evaluation.leaderboard.read_predictions", ["leaderboard", "score", "p.npz", "--out"], "a.json"),
-        ("mc2.evaluation.leaderboard.read_predictions", ["leaderboard", "score", "p.npz", "--new-entry"], "a.json"),
+        ("mc2.benchmark.leaderboard.read_predictions", ["leaderboard", "score", "p.npz", "--out"], "a.json"),
+        ("mc2.benchmark.leaderboard.read_predictions", ["leaderboard", "score", "p.npz", "--new-entry"], "a.json"),
     ],
 )
 def test_outputs_are_refused_before_work(tmp_path, monkeypatch, work, arguments, name):
@@ -52,14 +52,14 @@ def test_outputs_are_refused_before_work(tmp_path, monkeypatch, work, arguments,
 
 
 def test_netcdf_without_xarray_is_refused_before_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("mc2.correction.solve", forbidden)
+    monkeypatch.setattr("mc2.solvers.solve", forbidden)
     monkeypatch.setitem(sys.modules, "xarray", None)
     done = CliRunner().invoke(app, ["solve", str(EXAMPLE), "--out", str(tmp_path / "a.nc")])
     assert str(done.exception) == "xarray is not installed: pip install xarray, or save to .npz"
 
 
 def test_an_entry_that_cannot_be_rewritten_is_refused_before_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("mc2.evaluation.leaderboard.verify.verify", forbidden)
+    monkeypatch.setattr("mc2.benchmark.leaderboard.verify.verify", forbidden)
     (tmp_path / "entry.txt").write_text(ENTRY.read_text())
     done = CliRunner().invoke(app, ["leaderboard", "verify", str(tmp_path / "entry.txt"), "--write"])
     assert "must end in .json" in str(done.exception)

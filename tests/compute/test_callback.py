@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mc2.compute.callback import NotANumberError, compile_callback
-from mc2.problems.functions import as_function
+from mc2.functions.conversion import as_function
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 

@@ -8,9 +8,9 @@ from mc2.compute import compile as compiling
 
 PROGRAM = """
 import json
-from mc2.problems.kernels import evaluate
-from mc2.problems.machine import run
-from mc2.problems.reader import read_expression
+from mc2.functions.kernels import evaluate
+from mc2.functions.machine import run
+from mc2.functions.reader import read_expression
 value = float(run(read_expression("x + y").program, 1.0, 2.0))
 print(json.dumps([value, sum(evaluate.stats.cache_hits.values()), sum(evaluate.stats.cache_misses.values())]))
 """

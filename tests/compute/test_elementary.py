@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from mc2.problems.expression import X, apply
-from mc2.problems.machine import run
+from mc2.functions.expression import X, apply
+from mc2.functions.machine import run
 
 RNG = np.random.default_rng(1)
 COUNT = 100_000

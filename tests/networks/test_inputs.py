@@ -10,7 +10,7 @@ from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.networks.joint_fields import JointFields, exact_units, join, joint_residual
 from mc2.networks.operator_inputs import CHANNELS, Known, OperatorInputs, finish, prepare
-from mc2.networks.physics import STEEP, inside, residual
+from mc2.networks.residual import STEEP, inside, residual
 from mc2.zoo import generate
 from mc2.zoo.fields import exact_fields, extended_fields
 

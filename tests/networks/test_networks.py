@@ -8,10 +8,10 @@ import torch
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.networks.architectures import make_network
 from mc2.networks.fno import FNO, FourierLayer, coordinates
 from mc2.networks.noise_unet import NoiseUNet
 from mc2.networks.preconditioning import SPREAD, coefficients, denoise
-from mc2.networks.registry import make_network
 
 
 def shaken(network):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import mc2
+from mc2.functions import Atoms, Expression, GridFunction
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle
-from mc2.problems import FAMILIES, Atoms, Expression, Frame, GridFunction
+from mc2.problems import FAMILIES, Frame
 from mc2.zoo import generate
 
 DOMAIN = Rectangle(1.0, 0.6) - Disk(0.2, center=(0.3, 0.1))

@@ -13,13 +13,13 @@ from numpy.lib import format as npy
 from safetensors.torch import save
 
 import mc2
-from mc2.correction.inputs import Inputs
-from mc2.correction.learned import shipped_weights
-from mc2.correction.weights_file import EARLIER, FORMAT, fingerprint, read_weights, write_weights
+from mc2.benchmark.field_files import read_field
 from mc2.errors import InputError
-from mc2.evaluation.field_files import read_field
 from mc2.geometry import Disk, Grid
-from mc2.networks.registry import make_network
+from mc2.networks.architectures import make_network
+from mc2.networks.corrector_inputs import Inputs
+from mc2.networks.shipped import shipped_weights
+from mc2.networks.weights_file import EARLIER, FORMAT, fingerprint, read_weights, write_weights
 from mc2.reading import npz
 from mc2.reading.tensors import Tensor, open_tensors
 from mc2.walks import Estimate
@@ -162,7 +162,7 @@ def test_fields_of_other_orders_and_types(path, monkeypatch):
     np.testing.assert_array_equal(read_field(path, None).values, values)
     np.save(path.with_suffix(".npy"), values.astype(">i4"))
     np.testing.assert_array_equal(read_field(path.with_suffix(".npy"), (0, 1, 0, 1)).values, values)
-    monkeypatch.setattr("mc2.evaluation.field_files.MAX_PIXELS", 11)
+    monkeypatch.setattr("mc2.benchmark.field_files.MAX_PIXELS", 11)
     assert "a field of 4 × 3 pixels has over 11" in refusal(read_field, path, None)
 
 

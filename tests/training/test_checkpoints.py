@@ -6,10 +6,10 @@ import shutil
 import pytest
 import torch
 
-from mc2.correction.weights_file import read_weights
 from mc2.errors import InputError
 from mc2.files import write_json
 from mc2.folders import holding
+from mc2.networks.weights_file import read_weights
 from mc2.training import checkpoints, loop
 from mc2.training.checkpoints import JOURNAL, load_state, save_state, tidy
 from mc2.training.loop import train

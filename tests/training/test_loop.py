@@ -5,10 +5,10 @@ import json
 import pytest
 import torch
 
-from mc2.correction.learned import load_network
-from mc2.correction.weights_file import read_weights
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.networks.weights_file import read_weights
+from mc2.solvers.learned import load_network
 from mc2.training import loop
 from mc2.training.data import training_batches
 from mc2.training.loop import learning_rate, train

@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from mc2.correction.learned import load_network
-from mc2.correction.weights_file import read_weights, task_of
 from mc2.errors import InputError
+from mc2.networks.architectures import make_network
 from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import OperatorInputs, finish, prepare
-from mc2.networks.registry import make_network
+from mc2.networks.weights_file import read_weights, task_of
+from mc2.solvers.learned import load_network
 from mc2.training import loop
 from mc2.training.config import config_from_data, read_config
 from mc2.training.data import held_batches, training_batches
 from mc2.training.loop import train
 from mc2.training.resume import seal
 from mc2.training.tasks import NOISE_LEVELS, coefficient_of, joint_of, known_of, make_task
-from mc2.walks.cuda import unavailable
+from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import FAMILIES
 
 from .runs import CPU, small

@@ -165,7 +165,7 @@ def test_walks_that_run_out_of_steps_are_counted_and_reported():
 
 def test_values_that_are_not_finite_are_reported():
     task = mc2.Laplace(Disk(), boundary="log(abs(x - 0.4)) + 0*x")
-    task.boundary = mc2.problems.as_function("where(x > 0.4, 1/(x - x), 0)", "boundary")
+    task.boundary = mc2.functions.as_function("where(x > 0.4, 1/(x - x), 0)", "boundary")
     with pytest.warns(UserWarning, match="not finite"):
         found = estimate(task, 8, **ON_CPU)
     assert found.record.not_finite > 0

@@ -8,7 +8,7 @@ from mc2.errors import InputError
 from mc2.geometry import SHAPES, Disk, Grid, Polygon, Rectangle
 from mc2.problems import FAMILIES
 from mc2.walks import estimate
-from tests.problems.samples import random_expression
+from tests.functions.samples import random_expression
 
 
 def random_domain(rng):

@@ -10,9 +10,9 @@ import pytest
 from validation.zoo import broken_filters, deviation, residual
 
 from mc2.errors import InputError
+from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atoms
 from mc2.geometry import Disk, Rectangle, Square
 from mc2.problems import FAMILIES as PROBLEMS
-from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS, Atoms
 from mc2.zoo import FAMILIES, SPLITS, generate, to_line
 from mc2.zoo.filters import FILTERS, examine
 from mc2.zoo.manifest import COUNT, digest, make_manifest, shipped_manifest

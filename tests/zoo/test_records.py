@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mc2.errors import InputError
+from mc2.functions import read_expression
 from mc2.geometry import Grid
-from mc2.problems import read_expression
 from mc2.zoo import (
     FAMILIES,
     from_line,

@@ -15,10 +15,10 @@ from torch.utils.data import DataLoader
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.metrics import mse
 from mc2.zoo import from_record, generate, make_fields, to_record
 from mc2.zoo.build import build_zoo, verify
 from mc2.zoo.difficulty import tier
-from mc2.zoo.scores import mse
 from mc2.zoo.shards import FIELDS, Shards, read_description
 
 BUDGETS, GRID, START, STOP, SIZE = (1, 8, 32), Grid(16), 3, 10, 3

@@ -8,7 +8,7 @@ import pytest
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
-from mc2.walks.cuda import unavailable
+from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import FAMILIES, SPLITS, generate, make_fields
 from mc2.zoo.stream import Stream, prepare
 

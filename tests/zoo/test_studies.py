@@ -10,10 +10,10 @@ from matplotlib.text import Text
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.metrics import mse, psnr
 from mc2.zoo import VERSION, generate, make_fields, to_record
 from mc2.zoo.difficulty import tier
 from mc2.zoo.laws import FAMILIES, POOLS
-from mc2.zoo.scores import mse, psnr
 from mc2.zoo.studies import calibration, convergence, statistics, tiers
 from mc2.zoo.studies.walking import Walker, first, spread
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.lib import format as npy
 
 import mc2
-from mc2.correction.weights_file import read_weights
-from mc2.evaluation.field_files import read_field
-from mc2.evaluation.leaderboard import read_predictions, write_predictions
+from mc2.benchmark.field_files import read_field
+from mc2.benchmark.leaderboard import read_predictions, write_predictions
 from mc2.geometry import Disk, Grid
+from mc2.networks.weights_file import read_weights
 from mc2.walks import Estimate
 from mc2.zoo import generate
 from mc2.zoo.build import build_zoo, verify

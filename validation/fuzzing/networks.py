@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from safetensors.torch import save
 
-from mc2.correction.inputs import Inputs
-from mc2.correction.weights_file import fingerprint, read_weights, write_weights
-from mc2.networks.registry import make_network
+from mc2.networks.architectures import make_network
+from mc2.networks.corrector_inputs import Inputs
+from mc2.networks.weights_file import fingerprint, read_weights, write_weights
 from mc2.training.checkpoints import load_state, save_state
 from mc2.training.config import config_from_data
 from mc2.training.loop import _begin

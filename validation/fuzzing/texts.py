@@ -4,12 +4,13 @@ import json
 from functools import cache
 from pathlib import Path
 
-from mc2.evaluation.leaderboard.entries import read_entries, read_entry
-from mc2.evaluation.results import read_results
+from mc2.benchmark.leaderboard.entries import read_entries, read_entry
+from mc2.benchmark.results import read_results
+from mc2.functions import read_expression
+from mc2.functions.vocabulary import ARITY
 from mc2.geometry import SHAPES
-from mc2.problems import read_expression, read_problem
+from mc2.problems import read_problem
 from mc2.problems.families import FAMILIES
-from mc2.problems.vocabulary import ARITY
 from mc2.training.config import read_config
 from mc2.zoo import from_record, generate, to_line, to_record
 from mc2.zoo.records import read_records

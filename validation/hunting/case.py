@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import mc2
+from mc2.functions.conversion import as_function
 from mc2.geometry import Domain, Grid, from_description
-from mc2.problems.functions import as_function
 
 GRID = 128
 DATA = {"laplace": ("boundary",), "biharmonic": ("source", "boundary", "laplacian")}

@@ -12,7 +12,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from mc2.evaluation.leaderboard.entries import EVALUATIONS
+from mc2.benchmark.leaderboard.entries import EVALUATIONS
 from mc2.folders import LOCK
 from validation.killing.faults import REMOVALS, Faults, visible
 from validation.killing.works import canonical

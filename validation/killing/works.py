@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.torch import load as load_tensors
 
-from mc2.evaluation.leaderboard.predictions import write_predictions
+from mc2.benchmark.leaderboard.predictions import write_predictions
 from mc2.training.checkpoints import STATE
 from mc2.training.resume import read_state
 from mc2.zoo import generate, make_fields

@@ -25,8 +25,8 @@ def bias(
 ) -> None:
     """Measure bias², variance and the Lipschitz factor of a correction over repeated walks."""
     with interruptible():
-        from mc2.baselines.registry import make_method
-        from mc2.evaluation.bias import draw_bias, study_bias
+        from mc2.benchmark.bias import draw_bias, study_bias
+        from mc2.benchmark.methods.registry import make_method
         from mc2.geometry import Grid
 
         check_plot(plot)

@@ -13,7 +13,7 @@ from mc2.cli.output import interruptible
 from mc2.errors import InputError
 
 if TYPE_CHECKING:
-    from mc2.correction import Certificate
+    from mc2.solvers import Certificate
 
 
 def certify(
@@ -34,7 +34,7 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Tell the error of a field by fresh walks, with confidence intervals; no exact solution is needed."""
-    from mc2.evaluation.certify import certify
+    from mc2.benchmark.certify import certify
     from mc2.problems import read_problem
 
     loaded = read_problem(file)

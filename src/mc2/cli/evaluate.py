@@ -36,9 +36,9 @@ def evaluate(
 ) -> None:
     """Judge a method on PDEZoo: PSNR, SNR, MSE, LPIPS, relative L2 error and seconds, per family and overall."""
     with interruptible():
-        from mc2.baselines.registry import make_method
-        from mc2.evaluation.results import add_references, write_results
-        from mc2.evaluation.runner import evaluate as judge
+        from mc2.benchmark.methods.registry import make_method
+        from mc2.benchmark.results import add_references, write_results
+        from mc2.benchmark.runner import evaluate as judge
         from mc2.files import check_target
         from mc2.geometry import Grid
 
@@ -58,7 +58,7 @@ def evaluate(
         if out:
             write_results(found, out)
         if predictions:
-            from mc2.evaluation.leaderboard.predictions import write_predictions
+            from mc2.benchmark.leaderboard.predictions import write_predictions
 
             write_predictions(predictions, [name for name, _ in fields], [field for _, field in fields])
     _present(found, [path for path in (out, predictions) if path], as_json)
@@ -78,7 +78,7 @@ def _present(found: dict[str, Any], written: list[Path], as_json: bool) -> None:
 
 
 def _print_table(console: "Console", found: dict[str, Any]) -> None:
-    from mc2.evaluation.results import PLACES
+    from mc2.benchmark.results import PLACES
 
     place = "pixel" if found["setting"] == "correction" else "point"
     given = f" on {found['walks']} walks per {place}" if found["walks"] else ""

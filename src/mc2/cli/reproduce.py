@@ -31,9 +31,9 @@ def reproduce(
 ) -> None:
     """Measure every row of the results page on the same test instances, with standard errors."""
     with interruptible(LEFT):
-        from mc2.evaluation.reproduce.run import print_progress
-        from mc2.evaluation.reproduce.run import reproduce as run
-        from mc2.evaluation.reproduce.studies import named_studies
+        from mc2.benchmark.reproduce.run import print_progress
+        from mc2.benchmark.reproduce.run import reproduce as run
+        from mc2.benchmark.reproduce.studies import named_studies
         from mc2.geometry import Grid
 
         chosen = [study.limited(count, _names(only), _names(without)) for study in named_studies(_names(studies))]

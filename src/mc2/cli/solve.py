@@ -10,9 +10,9 @@ from mc2.cli.output import WRITING, check_plot, interruptible, table
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
-    from mc2.correction import Solution
     from mc2.geometry import Grid
     from mc2.problems import ProblemFile
+    from mc2.solvers import Solution
 
 
 def solve(
@@ -79,10 +79,10 @@ def _solve(
     file: Path, out: Path | None, plot: Path | None, size: int | None, **options: Any
 ) -> tuple["ProblemFile", "Grid", "Solution"]:
     """Check everything that can be wrong before the walks, then solve."""
-    from mc2.correction import solve
-    from mc2.correction.solution import check_solution_target
     from mc2.geometry import as_grid
     from mc2.problems import read_problem
+    from mc2.solvers import solve
+    from mc2.solvers.solution import check_solution_target
 
     check_plot(plot)
     if out:

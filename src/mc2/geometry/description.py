@@ -3,8 +3,8 @@
 from dataclasses import MISSING, fields
 from typing import Any
 
+from mc2.checks import listed
 from mc2.errors import InputError, short, unknown
-from mc2.geometry.checks import listed
 from mc2.geometry.compositions import COMPOSITIONS, MAX_DEPTH
 from mc2.geometry.domain import Domain
 from mc2.geometry.polygon import Polygon

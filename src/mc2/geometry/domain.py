@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mc2.checks import CheckedArguments
 from mc2.compute.compile import as_points
 from mc2.compute.portions import portions
 from mc2.errors import InputError
 from mc2.geometry import kernels
-from mc2.geometry.checks import CheckedArguments
 from mc2.geometry.corners import Corner, find_corners
 from mc2.geometry.grid import Grid
 from mc2.geometry.holes import Hole, find_holes
-from mc2.geometry.projection import project
+from mc2.geometry.nearest import project
 from mc2.geometry.sampling import sample_boundary, sample_interior
 
 if TYPE_CHECKING:

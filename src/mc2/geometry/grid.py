@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mc2.checks import numbers, whole
 from mc2.errors import InputError, short
-from mc2.geometry.checks import numbers, whole
 
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain

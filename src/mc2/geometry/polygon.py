@@ -10,8 +10,8 @@ from typing import Any, final
 
 import numpy as np
 
+from mc2.checks import finite, positive
 from mc2.geometry import curves, kernels
-from mc2.geometry.checks import finite, positive
 from mc2.geometry.domain import Bounds, Leaf
 from mc2.geometry.rings import Ring, check_rings, read_rings
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mc2.checks import listed, point
 from mc2.errors import InputError
-from mc2.geometry.checks import listed, point
 
 MAX_VERTICES = 10_000
 """Of all polygons in a domain, holes included: the distance visits every edge."""

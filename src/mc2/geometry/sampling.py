@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mc2.checks import whole
 from mc2.errors import InputError, short
-from mc2.geometry.checks import whole
 from mc2.geometry.cover import cover
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from mc2.errors import InputError
 from mc2.geometry import curves, kernels
 from mc2.geometry.domain import Bounds
-from mc2.geometry.shape import CorneredShape, Shape
+from mc2.geometry.primitive import CorneredShape, Shape
 
 
 @final

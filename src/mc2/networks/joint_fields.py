@@ -16,9 +16,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mc2.geometry.checks import finite, positive
-from mc2.networks.physics import STEEP, residual
+from mc2.checks import finite, positive
 from mc2.networks.preconditioning import SPREAD
+from mc2.networks.residual import STEEP, residual
 
 LARGEST = 50.0
 """PDEZoo's largest λ."""

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from mc2.errors import InputError, short, unknown
-from mc2.networks.physics import STEEP
+from mc2.networks.residual import STEEP
 
 CHANNELS = ("source", "mask", "distance", "boundary", "parameter")
 LARGEST_COEFFICIENT = 50.0

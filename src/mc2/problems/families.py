@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from mc2.checks import positive
 from mc2.errors import InputError, short
+from mc2.functions.conversion import FunctionLike
 from mc2.geometry import Domain
-from mc2.geometry.checks import positive
-from mc2.problems.functions import FunctionLike
 from mc2.problems.problem import LARGEST_PARAMETER, Problem
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mc2.functions.atoms import Atoms
+from mc2.functions.expression import Expression, X, Y, constant, multiply
+from mc2.functions.function import Array, Function
+from mc2.functions.intervals import enclose
 from mc2.geometry import Domain, Grid
-from mc2.problems.atoms import Atoms
-from mc2.problems.expression import Expression, X, Y, constant, multiply
-from mc2.problems.function import Array, Function
-from mc2.problems.intervals import enclose
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0

@@ -7,14 +7,14 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.checks import CheckedArguments
 from mc2.errors import InputError, short
+from mc2.functions.atoms import Atoms
+from mc2.functions.conversion import FunctionLike, as_function
+from mc2.functions.equality import along_boundary
+from mc2.functions.function import Array, Function
+from mc2.functions.grid_function import GridFunction
 from mc2.geometry import Domain, Grid
-from mc2.geometry.checks import CheckedArguments
-from mc2.problems.atoms import Atoms
-from mc2.problems.equality import along_boundary
-from mc2.problems.function import Array, Function
-from mc2.problems.functions import FunctionLike, as_function
-from mc2.problems.grid_function import GridFunction
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
 """Of a domain's size and coordinates: squares and their products must be float64 too."""

@@ -20,13 +20,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from mc2.correction.inputs import Inputs
+from mc2.checks import finite, listed, whole
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Grid
-from mc2.geometry.checks import finite, listed, whole
+from mc2.networks.architectures import plan_network
+from mc2.networks.corrector_inputs import Inputs
 from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import OperatorInputs
-from mc2.networks.registry import plan_network
 from mc2.reading.plain import naming
 from mc2.reading.toml import read_toml
 from mc2.walks.engine import check_budgets

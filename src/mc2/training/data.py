@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from mc2.correction.inputs import Given, pixel_of
 from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.networks.corrector_inputs import Given, pixel_of
 from mc2.training.config import Config
-from mc2.walks.cuda import unavailable
+from mc2.walks.gpu.launch import unavailable
 from mc2.zoo.learning import ShardDataset
 from mc2.zoo.stream import Examples, Stream
 

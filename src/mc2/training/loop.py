@@ -20,11 +20,11 @@ import torch
 from torch import Tensor, nn
 
 from mc2 import __version__
-from mc2.correction.weights_file import on_device, pack_weights, read_weights
 from mc2.errors import InputError
 from mc2.files import remove, write_bytes, write_json
 from mc2.folders import holding
-from mc2.networks.registry import count_parameters, make_network
+from mc2.networks.architectures import count_parameters, make_network
+from mc2.networks.weights_file import on_device, pack_weights, read_weights
 from mc2.reading.json import MAX_LOG_BYTES, read_object
 from mc2.reading.plain import file_sha256
 from mc2.training.checkpoints import State, load_state, save_state, tidy

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mc2.correction.inputs import Prepared
+from mc2.networks.corrector_inputs import Prepared
 from mc2.training.config import Config
 from mc2.training.data import Batch
 

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mc2.checks import finite, listed, whole
 from mc2.errors import InputError, short
-from mc2.geometry.checks import finite, listed, whole
 from mc2.reading import tensors
 from mc2.reading.json import MAX_LOG_BYTES, read_object
 from mc2.reading.plain import naming

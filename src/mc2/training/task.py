@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mc2.correction.inputs import apply_network
+from mc2.networks.corrector_inputs import apply_network
 from mc2.training.config import Config
 from mc2.training.data import Batch
 from mc2.zoo import FAMILIES

@@ -5,11 +5,11 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
-from mc2.correction import inputs as correction
+from mc2.networks import corrector_inputs as correction
 from mc2.networks import operator_inputs as operator
 from mc2.networks.joint_fields import exact_units, join
-from mc2.networks.physics import STEEP, inside, residual
 from mc2.networks.preconditioning import coefficients, denoise
+from mc2.networks.residual import STEEP, inside, residual
 from mc2.training.config import Config
 from mc2.training.data import Batch
 from mc2.training.objective import loss_of, psnr

@@ -1,9 +1,9 @@
 """Estimate: Walk on Spheres, on the CPU and on NVIDIA GPUs."""
 
-from mc2.walks.batch import Batch, estimate_batch
 from mc2.walks.eigenvalue import first_eigenvalue
 from mc2.walks.engine import Options, estimate, trajectory
 from mc2.walks.estimate import Estimate, Record
+from mc2.walks.many import Batch, estimate_batch
 
 __all__ = [
     "Batch",

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mc2.checks import positive, whole
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, as_grid
-from mc2.geometry.checks import positive, whole
 from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
-from mc2.walks.tasks import Progress, Task, is_slow, run_tasks
+from mc2.walks.schedule import Progress, Task, is_slow, run_tasks
 
 MAX_WALKS = 1 << 31
 MAX_POINTS = 1 << 24
@@ -191,7 +191,7 @@ def choose_device(device: str, plan: Plan) -> str:
     """`cpu` or `cuda`: what was asked for, or for `auto` the GPU where there is one and the functions allow it."""
     if device == "cpu":
         return "cpu"
-    from mc2.walks.cuda import can_run, unavailable
+    from mc2.walks.gpu.launch import can_run, unavailable
 
     reason = unavailable()
     if device == "cuda" and reason:
@@ -207,12 +207,12 @@ def choose_device(device: str, plan: Plan) -> str:
 
 def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]:
     if device == "cuda":
-        from mc2.walks.cuda import run_cuda
+        from mc2.walks.gpu.launch import run_cuda
 
         return run_cuda
     if plan.compiled:
         return run_cpu
-    from mc2.walks.arrays import run_arrays
+    from mc2.walks.cpu.arrays import run_arrays
 
     return run_arrays
 
@@ -293,8 +293,8 @@ def run_cpu(
     plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
-    from mc2.walks.kernels import walk_task
-    from mc2.walks.lane_kernels import Rules
+    from mc2.walks.cpu.kernels import walk_task
+    from mc2.walks.cpu.lane_kernels import Rules
     from mc2.walks.random_kernels import make_key
 
     tables, registers = plan.tables()

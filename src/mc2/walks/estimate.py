@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.checks import finite, whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
-from mc2.geometry.checks import finite, whole
 from mc2.problems.families import FAMILIES
 from mc2.reading.json import parse_json
 from mc2.reading.npz import Arrays, open_npz, refusing

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.geometry.projection import foot
+from mc2.geometry.nearest import foot
 from mc2.problems import Problem
 from mc2.walks.engine import NO_ENDS, Options, Place, cores, rule_values
 from mc2.walks.plan import make_plan
-from mc2.walks.tasks import Progress, Task, is_slow, run_tasks
+from mc2.walks.schedule import Progress, Task, is_slow, run_tasks
 
 Array = NDArray[np.float64]
 
@@ -70,9 +70,9 @@ def find_exits(
     sampled: also where they sample the source; the problem must have one.
     """
     from mc2.compute.compile import LANES
-    from mc2.problems.kernels import SCRATCH
-    from mc2.walks.kernels import walk_task
-    from mc2.walks.lane_kernels import Rules, Tables
+    from mc2.functions.kernels import SCRATCH
+    from mc2.walks.cpu.kernels import walk_task
+    from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
     place = Place.make(problem, None, points, 0)

@@ -7,7 +7,8 @@ import numpy as np
 
 from mc2.compute.compile import LANES
 from mc2.errors import InputError, short, unknown
-from mc2.problems import Function, Problem
+from mc2.functions import Function
+from mc2.problems import Problem
 from mc2.walks.eigenvalue import first_eigenvalue
 
 FAMILIES = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
@@ -49,8 +50,8 @@ class Plan:
 
     def tables(self) -> tuple[Any, ...]:
         """The programs as the kernels' `Tables`, and registers for them."""
-        from mc2.problems.kernels import SCRATCH
-        from mc2.walks.lane_kernels import Tables
+        from mc2.functions.kernels import SCRATCH
+        from mc2.walks.cpu.lane_kernels import Tables
 
         domain = self.problem.domain.program
         arrays = [domain.code, domain.constants.astype(np.float32)]

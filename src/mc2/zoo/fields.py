@@ -13,8 +13,8 @@ from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import estimate_batch
-from mc2.walks.batch import plan_for_batch
 from mc2.walks.engine import Options, check_budgets, choose_device, make_options
+from mc2.walks.many import plan_for_batch
 from mc2.zoo.instance import Instance
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
@@ -125,8 +125,8 @@ def _on_cpu(
 def _on_gpu(
     problems: list[Problem], keys: list[int], budgets: list[int], grid: Grid, options: Options
 ) -> tuple[Any, ...]:
-    from mc2.walks.cuda import take_exact, take_fields
-    from mc2.walks.packing import pack
+    from mc2.walks.gpu.launch import take_exact, take_fields
+    from mc2.walks.gpu.packing import pack
 
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload()
     mean, variance, mask, counts = take_fields(packed, grid, budgets, options)

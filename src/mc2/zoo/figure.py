@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mc2.geometry import Grid
+from mc2.metrics import mse, psnr
 from mc2.plotting import panels, show_field, symmetric
 from mc2.zoo.fields import Fields
 from mc2.zoo.instance import Instance
-from mc2.zoo.scores import mse, psnr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.functions import Atoms
 from mc2.geometry import Domain
 from mc2.geometry.compositions import Composition
-from mc2.problems import Atoms, Problem
+from mc2.problems import Problem
 
 Array = NDArray[np.float64]
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from mc2.checks import whole
+from mc2.functions import Atom, Atoms
 from mc2.geometry import Domain
-from mc2.geometry.checks import whole
-from mc2.problems import FAMILIES, Atom, Atoms, Problem
+from mc2.problems import FAMILIES, Problem
 from mc2.zoo.filters import examine
 from mc2.zoo.laws import draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
 from mc2.zoo.random import uniforms

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from mc2.errors import unknown
+from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
+from mc2.functions.atom_parts import circle
 from mc2.geometry import SHAPES, Disk, Domain, Ellipse, Rectangle, Triangle
-from mc2.problems import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
-from mc2.problems.atom_parts import circle
 
 TRAINING = ("laplace", "poisson", "yukawa")
 FAMILIES = (*TRAINING, "biharmonic", "helmholtz")

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from mc2.checks import finite, whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
+from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, AtomType
 from mc2.geometry import from_description
-from mc2.geometry.checks import finite, whole
-from mc2.problems import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, AtomType
+from mc2.problems import FAMILIES
 from mc2.reading.json import parse_json
 from mc2.reading.plain import naming, open_plain
 from mc2.zoo.difficulty import TIERS, tier

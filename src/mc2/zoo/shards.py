@@ -18,10 +18,11 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.checks import listed, whole
 from mc2.errors import InputError, one_line, unknown
 from mc2.files import path_of, replacing, sync, write_text
 from mc2.geometry import Grid
-from mc2.geometry.checks import listed, whole
+from mc2.metrics import mse
 from mc2.reading.hdf5 import Dataset
 from mc2.reading.json import read_json
 from mc2.reading.plain import file_sha256
@@ -30,7 +31,6 @@ from mc2.zoo.difficulty import REFERENCE_WALKS, tier
 from mc2.zoo.fields import Fields
 from mc2.zoo.laws import SPLITS
 from mc2.zoo.records import to_record
-from mc2.zoo.scores import mse
 from mc2.zoo.shard_reader import Shard, open_shard, read_row
 
 FORMAT = {"format": "pdezoo-build", "format_version": 1}

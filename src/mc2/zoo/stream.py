@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.correction.learned import lift_of
-from mc2.correction.on_device import torch_on_device
+from mc2.checks import whole
 from mc2.errors import InputError, unknown
+from mc2.fits.on_device import torch_on_device
 from mc2.geometry import Grid
-from mc2.geometry.checks import whole
 from mc2.walks import estimate_batch
-from mc2.walks.batch import plan_for_batch
-from mc2.walks.cuda import take_exact, take_extended, take_fields, unavailable
 from mc2.walks.engine import Options, check_budgets
-from mc2.walks.packing import Packed, pack
+from mc2.walks.gpu.launch import take_exact, take_extended, take_fields, unavailable
+from mc2.walks.gpu.packing import Packed, pack
+from mc2.walks.many import plan_for_batch
 from mc2.zoo.fields import STANDARD, exact_fields, extended_fields
 from mc2.zoo.instance import Instance, generate
 from mc2.zoo.laws import FAMILIES, SPLITS, families_of
@@ -167,6 +166,8 @@ class Stream:
             u, f = exact_fields(problems, self.grid, found.mask)
             lift = None
             if self.lifted:
+                from mc2.fits.batched_lift import lift_of
+
                 lift = np.stack([lift_of(problem.source, problem.operator(), self.grid) for problem in problems])
             around = extended_fields(problems, self.grid) if self.extended else ()
             yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift, *around)
@@ -174,7 +175,7 @@ class Stream:
 
     def _on_gpu(self) -> Iterator[Examples]:
         torch, put, empty = torch_on_device("a stream on a GPU")
-        from mc2.correction.lifted import lift_packed
+        from mc2.fits.batched_lift import lift_packed
 
         most = [max(self.budgets)]
         with _ahead(self) as batches:

@@ -15,8 +15,8 @@ def build(
 ) -> None:
     """Write the leaderboard as one HTML page that needs nothing else."""
     with interruptible("the page is as it was"):
-        from mc2.evaluation.leaderboard.entries import read_entries
-        from mc2.evaluation.leaderboard.page import write_page
+        from mc2.benchmark.leaderboard.entries import read_entries
+        from mc2.benchmark.leaderboard.page import write_page
 
         found = read_entries(entries)
         write_page(found, out, figures)

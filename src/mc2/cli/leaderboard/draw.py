@@ -17,7 +17,7 @@ def draw(
 ) -> None:
     """Write the records of freshly drawn instances, for which nobody can have prepared."""
     with interruptible():
-        from mc2.evaluation.leaderboard.verify import draw_instances, draw_seed, fresh_split
+        from mc2.benchmark.leaderboard.verify import draw_instances, draw_seed, fresh_split
         from mc2.zoo import write_records
 
         seed = draw_seed() if seed is None else seed

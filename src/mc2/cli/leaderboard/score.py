@@ -12,7 +12,7 @@ from mc2.cli.output import WRITING, interruptible, table
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
-    from mc2.evaluation.leaderboard import Entry
+    from mc2.benchmark.leaderboard import Entry
 
 
 def score(
@@ -41,8 +41,8 @@ def score(
     ] = None,
 ) -> None:
     """Score predictions against the exact solutions. Nothing in the file is run."""
+    from mc2.benchmark.leaderboard import read_entry
     from mc2.errors import InputError
-    from mc2.evaluation.leaderboard import read_entry
     from mc2.files import check_target, write_json
 
     if out and new_entry and out.absolute() == new_entry.absolute():
@@ -69,9 +69,9 @@ def score(
 def _score(
     path: Path, split: str, count: int | None, size: int, lpips: bool, entry: "Entry | None", sha256: str | None
 ) -> dict[str, Any]:
+    from mc2.benchmark.leaderboard import read_predictions, score_predictions
+    from mc2.benchmark.leaderboard.verify import check_claim
     from mc2.errors import InputError
-    from mc2.evaluation.leaderboard import read_predictions, score_predictions
-    from mc2.evaluation.leaderboard.verify import check_claim
     from mc2.geometry import Grid
 
     if entry:
@@ -88,8 +88,8 @@ def _score(
 
 def _prepare(path: Path, about: list[str]) -> Callable[[dict[str, Any]], None]:
     """What writes the entry once there are scores; whatever is wrong with its texts is said before."""
-    from mc2.evaluation.leaderboard import make_entry, read_entry, write_entry
-    from mc2.evaluation.leaderboard.entries import describe, parse_about
+    from mc2.benchmark.leaderboard import make_entry, read_entry, write_entry
+    from mc2.benchmark.leaderboard.entries import describe, parse_about
 
     told = describe(read_entry(path) if path.exists() else None, **parse_about(about))
     return lambda scores: write_entry(make_entry(scores, **told), path)
@@ -98,7 +98,7 @@ def _prepare(path: Path, about: list[str]) -> Callable[[dict[str, Any]], None]:
 def _print(found: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from mc2.evaluation.metrics import METRICS
+    from mc2.benchmark.metrics import METRICS
 
     heads = {"psnr": "PSNR / dB", "snr": "SNR", "mse": "MSE", "lpips": "LPIPS", "relative_l2": "rel. L2"}
     shown = [name for name in METRICS if name in found["overall"]]

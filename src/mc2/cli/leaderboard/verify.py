@@ -30,10 +30,10 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Compare an entry's mean PSNR per family with that on freshly drawn problems; exit code 1 if it does not hold."""
+    from mc2.benchmark.leaderboard.entries import read_entry, with_evaluation, write_evaluated
+    from mc2.benchmark.leaderboard.verify import broken, draw_seed
+    from mc2.benchmark.leaderboard.verify import verify as judge
     from mc2.errors import InputError
-    from mc2.evaluation.leaderboard.entries import read_entry, with_evaluation, write_evaluated
-    from mc2.evaluation.leaderboard.verify import broken, draw_seed
-    from mc2.evaluation.leaderboard.verify import verify as judge
     from mc2.files import check_target
     from mc2.geometry import Grid
 

@@ -49,8 +49,8 @@ def show(
 
 def summary(fields: "Fields") -> dict[str, Any]:
     """What the picture says in numbers: the record of the instance, and the scores of its estimates."""
+    from mc2.metrics import mse, psnr
     from mc2.zoo import to_record
-    from mc2.zoo.scores import mse, psnr
 
     u, mask = fields.u[0], fields.mask[0].astype(bool)
     estimates = [

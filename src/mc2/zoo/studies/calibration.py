@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mc2.checks import whole
 from mc2.geometry import Grid
-from mc2.geometry.checks import whole
+from mc2.metrics import psnr
 from mc2.zoo.difficulty import PAPER_SHARES, TIERS, shares
 from mc2.zoo.laws import FAMILIES, SPLITS, TRAINING
-from mc2.zoo.scores import psnr
 from mc2.zoo.studies.look import label
 from mc2.zoo.studies.tiers import reference_errors
 from mc2.zoo.studies.walking import Report, Walker, estimators, first

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.geometry import Grid
-from mc2.geometry.checks import whole
+from mc2.metrics import mse
 from mc2.walks.engine import check_budgets
 from mc2.zoo.instance import Instance
 from mc2.zoo.laws import TRAINING
-from mc2.zoo.scores import mse
 from mc2.zoo.studies.look import COLOURS, label
 from mc2.zoo.studies.walking import Report, Walker, estimators, spread
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mc2.checks import whole
 from mc2.geometry import SHAPES
-from mc2.geometry.checks import whole
 from mc2.geometry.compositions import COMPOSITIONS
 from mc2.zoo.filters import FILTERS
 from mc2.zoo.instance import VERSION, Instance, generate

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mc2.geometry import Grid
+from mc2.metrics import mse
 from mc2.zoo.difficulty import PAPER_SHARES, REFERENCE_WALKS, TIERS, shares
 from mc2.zoo.instance import Instance
-from mc2.zoo.scores import mse
 from mc2.zoo.studies.look import COLOURS, label
 from mc2.zoo.studies.walking import Report, Walker, estimators, first
 

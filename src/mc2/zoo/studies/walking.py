@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.checks import whole
 from mc2.errors import InputError, unknown
 from mc2.geometry import Grid
-from mc2.geometry.checks import whole
 from mc2.zoo.fields import STANDARD, make_fields
 from mc2.zoo.instance import VERSION, Instance, generate
 from mc2.zoo.laws import FAMILIES, SPLITS, family_of

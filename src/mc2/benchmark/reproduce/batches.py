@@ -1,0 +1,100 @@
+"""Networks on many instances at once, from fields that were made before: what their methods do, in batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.benchmark.methods.method import Method
+from mc2.benchmark.methods.operators import Operator
+from mc2.benchmark.methods.ours import Network, OnePass
+from mc2.benchmark.reproduce.workers import Prepared, known_method
+from mc2.geometry import Grid
+from mc2.solvers.learned import correct_by_network
+
+BATCH = {"cuda": 25, "cpu": 5}
+"""Fields that a network sees together, by device."""
+BATCHED = (Network, OnePass, Operator)
+"""Methods that run in the main process; all others run in workers, one instance at a time."""
+
+Fields = NDArray[np.float32]
+
+
+def is_batched(name: str) -> bool:
+    """Whether a method runs here, by its name."""
+    from mc2.benchmark.methods.registry import METHODS
+
+    made: Any = METHODS.get(name)
+    return getattr(made, "func", made) in BATCHED
+
+
+def is_extended(name: str) -> bool:
+    """Whether a method reads distances and boundary data around the domain."""
+    method = known_method(name) if is_batched(name) else None
+    return isinstance(method, Operator) and method.learned.inputs.extended
+
+
+def solve_batch(name: str, chunk: Prepared, places: NDArray[np.int64], walks: int, given: Any, grid: Grid) -> Fields:
+    """Fields [item, n, n] of a network. places: the instance of every item, as its number in the chunk.
+
+    given: mean and variance [2, item, n, n] of the items' estimates, from so many walks per pixel.
+    """
+    method = known_method(name)
+    solve, size = _solver(method), BATCH[method.learned.device.type]  # type: ignore[attr-defined]
+    parts = []
+    for first in range(0, len(places), size):
+        part = slice(first, first + size)
+        parts.append(solve(method, chunk, places[part], walks, given[:, part], grid))
+    return np.concatenate(parts).astype(np.float32, copy=False)
+
+
+def _solver(method: Method) -> Callable[..., Fields]:
+    if isinstance(method, Operator):
+        return _operator
+    return _one_pass if isinstance(method, OnePass) else _network
+
+
+def _network(method: Network, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+    operators = [tuple(map(float, operator)) for operator in chunk.operators[places]]
+    fields: Any = *given, walks, chunk.mask[places], grid, chunk.known_laplacian[places], None, operators
+    return correct_by_network(method.learned, *fields, sweeps=method.sweeps)
+
+
+def _one_pass(method: OnePass, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+    unknown = np.full_like(given[0], np.inf)
+    fields = given[0], unknown, 1, chunk.mask[places], grid, chunk.source[places]
+    return correct_by_network(method.learned, *fields, sweeps=0)
+
+
+def _operator(method: Operator, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+    """Biharmonic problems with known boundary data are Poisson's equation twice: first for Δu, then for u."""
+    source = chunk.source[places]
+    if not method.learned.inputs.extended:
+        return _apply(method, chunk, places, source, None)
+    twice = np.flatnonzero(chunk.operators[places, 2])
+    if twice.size:
+        inner = places[twice]
+        source[twice] = _apply(method, chunk, inner, source[twice], chunk.laplacian[inner])
+    return _apply(method, chunk, places, source, chunk.boundary[places])
+
+
+def _apply(method: Operator, chunk: Prepared, places: Any, source: Any, boundary: Any) -> Fields:
+    """One pass of an operator network."""
+    import torch
+
+    from mc2.networks.corrector_inputs import apply_network
+    from mc2.networks.operator_inputs import Known, finish, prepare
+
+    learned = method.learned
+
+    def put(values: Any) -> "torch.Tensor":
+        return torch.from_numpy(np.array(values, np.float32)).to(learned.device)
+
+    around = () if boundary is None else (put(chunk.distance[places]), put(boundary))
+    known = Known(put(source), put(chunk.mask[places]), put(chunk.operators[places, 0]), *around)
+    with torch.inference_mode():
+        prepared = prepare(known, learned.inputs)
+        output = apply_network(learned.network, prepared.channels, learned.multiple)
+        found: Fields = finish(prepared, output, known.mask).cpu().numpy()
+    return found

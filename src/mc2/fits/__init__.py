@@ -1,0 +1,1 @@
+"""Approximate: lifts of sources, bases of exact solutions, and fits by walks or by boundary data."""

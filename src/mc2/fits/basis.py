@@ -1,0 +1,272 @@
+"""Trefftz bases: functions that solve the homogeneous equation, level by level.
+
+| equation | around the centre | around a pole |
+|---|---|---|
+| Δu = 0 | rⁿ e^{inθ} | log r, r⁻ⁿ e^{inθ} |
+| Δu − μ²u = 0 | Iₙ(μr) e^{inθ} | Kₙ(μr) e^{inθ} |
+| Δu + k²u = 0 | Jₙ(kr) e^{inθ} | Yₙ(kr) e^{inθ} |
+| Δ²u = 0 | those of Δu = 0, also times r² | likewise; for n = 1, r log r e^{iθ} (Michell, 1899) |
+
+A pole sits outside the domain: one of many orders in every hole; for corners, many of low order, ever closer to the
+corner (Gopal and Trefethen, 2019). Where boundary values jump, the angle around that point is a solution of the first
+and the last equation. Every function is scaled to about 1 on the domain.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.compute.portions import check_stop, portions
+from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
+from mc2.geometry import Domain
+
+Array = NDArray[np.float64]
+Operator = tuple[float, float, float]
+HOLE_DEGREE = 8
+MOST_HOLES, MOST_AROUND_HOLES = 256, 800
+"""Holes that have a pole, the largest first, and functions around all of them: with many, each has fewer."""
+PORTION = 1 << 14
+"""Points whose columns are held at a time, where they have to be."""
+
+
+@dataclass(frozen=True)
+class Pole:
+    """A point outside the domain. radius: of a disk around it that is outside too. orders: the first and the last."""
+
+    center: tuple[float, float]
+    radius: float
+    orders: tuple[int, int]
+
+    @property
+    def levels(self) -> list[int]:
+        """The order of every function around it, cos before sin."""
+        first, last = self.orders
+        return [n for n in range(first, last + 1) for _ in range(2 if n else 1)]
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A boundary point where data jump. direction: of the outward normal, in radians, where the angle has its cut."""
+
+    center: tuple[float, float]
+    direction: float
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The basis of an operator, up to a degree, around a centre and poles.
+
+    operator: L as coefficients of u, Δu, Δ²u. center, radius: of a circle around the domain. The biharmonic basis is
+    the harmonic one, and then a second function for each of its first columns, whose Laplacian is a multiple of it.
+    """
+
+    operator: Operator
+    center: tuple[float, float]
+    radius: float
+    degree: int
+    poles: tuple[Pole, ...] = ()
+    jumps: tuple[Jump, ...] = ()
+
+    @property
+    def doubled(self) -> bool:
+        """Whether this is the biharmonic basis."""
+        return self.operator[2] != 0
+
+    @property
+    def sign(self) -> int:
+        """0 for powers, 1 for the modified Bessel functions, −1 for the ordinary ones."""
+        return -int(np.sign(self.operator[0]))
+
+    @property
+    def parameter(self) -> float:
+        """μ or k."""
+        return float(np.sqrt(abs(self.operator[0])))
+
+    @cached_property
+    def harmonic(self) -> "Basis":
+        """The harmonic half of the biharmonic basis."""
+        return replace(self, operator=(0.0, 1.0, 0.0))
+
+    @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """The level of every column: its degree, or its order around a pole."""
+        own = [n for n in range(self.degree + 1) for _ in range(2 if n else 1)]
+        own += [level for pole in self.poles for level in pole.levels]
+        return np.array(own + [0] * len(self.jumps) + (own if self.doubled else []))
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Columns by their levels."""
+        return np.argsort(self.levels, kind="stable")
+
+    def columns(self, x: Array, y: Array) -> Array:
+        """All functions at points [column, point]."""
+        out = np.empty((len(self.levels), x.size))
+        count = self._main
+        fill_columns(*self._rules, *self._shifted(x, y), out[:count])
+        for pole in self.poles:
+            stop = count + len(pole.levels)
+            out[count:stop] = self._around(pole, x, y)
+            count = stop
+        for jump in self.jumps:
+            out[count] = angle(jump, x, y)
+            count += 1
+        if self.doubled:
+            self._double(x, y, out[: len(self._growth)], out[count:])
+        return out
+
+    def sum(self, coefficients: Array, x: Array, y: Array) -> Array:
+        """The sum of coefficients times functions at points."""
+        if self.poles and (self.sign or self.doubled):
+            return np.concatenate([coefficients @ self.columns(*part) for part in _parts(x, y)])
+        out = np.empty(x.size)
+        for part in portions(x.size):
+            out[part] = self._sum(coefficients, x[part], y[part])
+        return out
+
+    def _sum(self, coefficients: Array, x: Array, y: Array) -> Array:
+        out = np.zeros(x.size)
+        shifted = self._shifted(x, y)
+        self._add_main(shifted, coefficients[: self._main], out)
+        if self.poles:
+            poles = np.array([(*pole.center, pole.radius) for pole in self.poles])
+            orders = np.array([pole.orders for pole in self.poles])
+            add_poles(x, y, poles, orders, self.radius, coefficients[self._main :], out)
+        first = self._main + sum(len(pole.levels) for pole in self.poles)
+        for number, jump in enumerate(self.jumps, first):
+            out += coefficients[number] * angle(jump, x, y)
+        if self.doubled:
+            twice = np.zeros(x.size)
+            self._add_main(shifted, coefficients[-self._main :], twice)
+            out += twice * (shifted[0] ** 2 + shifted[1] ** 2) / self.radius**2
+        return out
+
+    def _add_main(self, shifted: tuple[Array, Array], coefficients: Array, out: Array) -> None:
+        """Add the sum of functions around the centre, up to the last level in use."""
+        level = (int(np.flatnonzero(coefficients)[-1]) + 1) // 2 if coefficients.any() else 0
+        used = coefficients[: 2 * level + 1]
+        if self.sign == 0:
+            add_powers(self.radius, *shifted, used, out)
+        else:
+            sign, parameter, radius, scale = self._rules
+            add_columns(sign, parameter, radius, scale[: level + 1], *shifted, used, out)
+
+    def laplacians(self, x: Array, y: Array) -> Array:
+        """Δ of every function of the biharmonic basis [column, point]."""
+        first = self.harmonic.columns(x, y)
+        second = self._growth[:, None] * first[: len(self._growth)] + self._extra[:, None]
+        return np.concatenate([np.zeros_like(first), second])
+
+    def to_laplacian(self, coefficients: Array) -> Array:
+        """Coefficients, in the harmonic half, of the Laplacian of a biharmonic sum."""
+        second = coefficients[-len(self._growth) :]
+        found = np.zeros(len(coefficients) - len(second))
+        found[: len(second)] = self._growth * second
+        found[0] += self._extra @ second
+        return found
+
+    def from_laplacian(self, coefficients: Array) -> Array:
+        """Coefficients of a biharmonic sum whose Laplacian has these, in the harmonic half."""
+        second = coefficients[: len(self._growth)] / self._growth
+        second[0] -= self._extra @ second / self._growth[0]
+        return np.concatenate([np.zeros(len(coefficients)), second])
+
+    @cached_property
+    def _main(self) -> int:
+        """Columns around the centre."""
+        return 2 * self.degree + 1
+
+    @cached_property
+    def _growth(self) -> Array:
+        """The Laplacian of every second function, in units of its first: for rⁿ 4(1 + n), around a pole 4(1 − n)."""
+        own = [4 * (1 + n) / self.radius**2 for n in range(self.degree + 1) for _ in range(2 if n else 1)]
+        for pole in self.poles:
+            own += [4 * (1 - n) / self.radius**2 if n != 1 else 2 / (self.radius * pole.radius) for n in pole.levels]
+        return np.array(own)
+
+    @cached_property
+    def _extra(self) -> Array:
+        """A constant that comes with it: Δ(r² log r) = 4 log r + 4."""
+        poles = [4 / self.radius**2 if n == 0 else 0.0 for pole in self.poles for n in pole.levels]
+        return np.array([0.0] * self._main + poles)
+
+    def _double(self, x: Array, y: Array, first: Array, second: Array) -> None:
+        """The second function for every first one: times r²; around a pole of order 1, r log r e^{iθ} (Michell)."""
+        dx, dy = self._shifted(x, y)
+        second[: self._main] = first[: self._main] * (dx * dx + dy * dy) / self.radius**2
+        count = self._main
+        for pole in self.poles:
+            r = np.hypot(x - pole.center[0], y - pole.center[1])
+            for n in pole.levels:
+                if n == 1:  # first is inner/r e^{iθ}
+                    second[count] = first[count] * r * r * np.log(r / self.radius) / (self.radius * pole.radius)
+                else:
+                    second[count] = first[count] * (r / self.radius) ** 2
+                count += 1
+
+    @cached_property
+    def _rules(self) -> tuple[int, float, float, Array]:
+        """What the kernels need to know; each level is divided by its largest value on the disk."""
+        rules = self.sign, self.parameter, self.radius
+        if self.sign == 0:
+            return *rules, np.ones(self.degree + 1)
+        r = self.radius * np.linspace(0.005, 1.0, 200)
+        radial = np.empty((self._main, r.size))
+        fill_columns(*rules, np.ones(self.degree + 1), r, np.zeros_like(r), radial)
+        largest = np.abs(radial[np.maximum(2 * np.arange(self.degree + 1) - 1, 0)]).max(axis=1)
+        return *rules, np.maximum(largest, 1e-290)
+
+    def _shifted(self, x: Array, y: Array) -> tuple[Array, Array]:
+        return np.ascontiguousarray(x - self.center[0]), np.ascontiguousarray(y - self.center[1])
+
+    def _around(self, pole: Pole, x: Array, y: Array) -> Array:
+        """Functions that are singular at a pole."""
+        z = (x - pole.center[0]) + 1j * (y - pole.center[1])
+        r = np.abs(z)
+        turn = z / r
+        radial = self._singular(r, pole.radius, pole.orders[1])
+        rows, phase = [], turn ** pole.orders[0]
+        for n in range(pole.orders[0], pole.orders[1] + 1):
+            rows += [radial[n] * phase.real, radial[n] * phase.imag][: 2 if n else 1]
+            phase = phase * turn
+        return np.array(rows)
+
+    def _singular(self, r: Array, inner: float, top: int) -> list[Array]:
+        """Radial functions of orders 0 … top, 1 at the radius `inner`; by upward recurrences, which are stable here."""
+        from scipy.special import k0, k1, y0, y1
+
+        if self.sign == 0:
+            return [np.log(r / self.radius), *((inner / r) ** n for n in range(1, top + 1))]
+        first, second = (k0, k1) if self.sign > 0 else (y0, y1)
+        s, edge = self.parameter * r, np.array([self.parameter * inner])
+        rows, ends = [first(s), second(s)], [first(edge), second(edge)]
+        for n in range(1, top):
+            for values, argument in ((rows, s), (ends, edge)):
+                values.append(2 * n / argument * values[n] + self.sign * values[n - 1])
+        return [row / max(abs(float(end[0])), 1e-300) for row, end in zip(rows, ends, strict=True)][: top + 1]
+
+
+def _parts(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:
+    """Points in portions, so that their columns fit into memory."""
+    for first in range(0, max(x.size, 1), PORTION):
+        check_stop()
+        yield x[first : first + PORTION], y[first : first + PORTION]
+
+
+def angle(jump: Jump, x: Array, y: Array) -> Array:
+    """The angle around a jump from the opposite of its outward direction, in (−1, 1)."""
+    z = ((x - jump.center[0]) + 1j * (y - jump.center[1])) * -np.exp(-1j * jump.direction)
+    return np.asarray(np.angle(z) / np.pi)
+
+
+def make_basis(domain: Domain, operator: Operator, degree: int, hole_degree: int = HOLE_DEGREE) -> Basis:
+    """The basis around the middle of a domain and around its holes; without the latter for a hole_degree below 0."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    center = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
+    holes = domain.holes()[:MOST_HOLES] if hole_degree >= 0 else ()
+    hole_degree = min(hole_degree, max(1, (MOST_AROUND_HOLES // max(len(holes), 1) - 1) // 2))
+    poles = tuple(Pole(hole.center, hole.radius, (0, hole_degree)) for hole in holes)
+    return Basis(operator, center, 0.5 * float(np.hypot(xmax - xmin, ymax - ymin)), degree, poles)

@@ -1,0 +1,464 @@
+"""Boundary least squares: the homogeneous solution that fits the boundary data best, without walks.
+
+After the lift, v = u − w solves the homogeneous equation with data g − w (and h − Δw for the biharmonic equation). A
+Trefftz basis satisfies the equation, so only the boundary is left to fit. Where the solution continues smoothly beyond
+the boundary, as PDEZoo's do, the error falls exponentially with the degree, to rounding. Elsewhere there are poles all
+around the domain, and crowded towards corners, jumps, kinks and narrow features of the data. The misfit on the
+boundary says how well it went: at fresh points, which were not fitted and are at random places between those that were.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.compute.blas import one_thread
+from mc2.compute.portions import interruptibly
+from mc2.errors import InputError
+from mc2.fits.basis import Basis, Jump, Pole, make_basis
+from mc2.fits.features import Features, features_on_boundary
+from mc2.fits.field import Field, lifted
+from mc2.fits.lift import EXACT
+from mc2.functions.atoms import Atoms
+from mc2.geometry import Corner, Domain, Grid
+from mc2.geometry.corners import look_around
+from mc2.geometry.domain import Leaf
+from mc2.geometry.sampling import bounds_whole
+from mc2.problems import Problem
+
+Array = NDArray[np.float64]
+DEGREES = (16, 32, 64)
+"""Tried one after the other, until the boundary is fitted."""
+HOLE_DEGREE = 16
+FITTED = 1e-12
+"""Misfit at which no larger basis is tried."""
+GOOD = 1e-7
+"""Misfit at which no poles are tried: they are many, and not as well conditioned."""
+SAMPLES = 1600
+"""Points on the boundary, about, or more for large bases; others are crowded towards corners, jumps and kinks."""
+PER_FUNCTION = 3
+"""Points for every function around the centre, at least."""
+UNRESOLVED = 1e-3
+"""Misfit all around the boundary at which the data oscillate too fast for the bases so far."""
+HIGH_DEGREE, HIGH_SAMPLES = 240, 4096
+"""The last degree that is tried then, half of it for the biharmonic equation, and how many points it is fitted at."""
+MOST_WAVES = 300
+"""Largest k × radius of a Helmholtz problem: its basis needs as many degrees, and time grows like their cube."""
+MANY_WAVES = 64
+"""Above, only one degree is tried."""
+BLIND = 3.0
+"""Times the misfit at points that were fitted that it is at fresh ones, for these to be fitted as well."""
+ROUNDING = 1e-15
+"""Of the sum of the sizes of all that is added up: no error is below."""
+SMALLEST = 1e-13
+"""Singular values below this part of the largest are noise."""
+POLES = 24
+"""For every corner, jump or kink; fewer where there are many."""
+MOST_POLES, FEWEST = 240, 6
+"""For all of them together, and for each, at least."""
+MOST_ROUGH = 48
+"""Jumps, kinks and corners, the sharpest first, that have poles; a fourth for the biharmonic equation."""
+RING = 128
+"""Poles around the domain."""
+MOST_BREAKS = 32
+"""Jumps, and kinks, that are looked for on an outline."""
+CROWDED, FEWEST_CROWDED, MOST_CROWDED = 80, 24, 1600
+"""Points on either side of a place that they are crowded towards; fewer where there are many places."""
+NEAREST = 1e-9
+"""Distance of the nearest crowded sample to a corner or jump, in units of the domain's size."""
+MOST_PROJECTED = 4096
+"""Places on an outline that are remembered."""
+STEEP = 8.0
+"""Times the usual difference between neighbours on the boundary, above which data may jump."""
+
+
+@dataclass(frozen=True)
+class BoundaryFit:
+    """A solution from its boundary data.
+
+    field: the solution.
+    basis: that it is made of.
+    error: root mean square of its misfit on the boundary by arc length, at fresh points; never below rounding.
+    scale: the largest value that was to be fitted there.
+    worst: the largest misfit at fresh points.
+    rounding: of the field's values, from the sizes of all terms.
+    """
+
+    field: Field
+    basis: Basis
+    error: float
+    scale: float
+    worst: float
+    rounding: float
+
+    @property
+    def misfit(self) -> float:
+        """The error in units of the largest value."""
+        return self.error / max(self.scale, 1e-300)
+
+
+class Samples(NamedTuple):
+    """Points [2, n] on the boundary, and the roots of the lengths that they stand for."""
+
+    points: Array
+    weights: Array
+
+    def joined(self, other: "Samples") -> "Samples":
+        """Both, each for half of the length."""
+        weights = np.concatenate([self.weights, other.weights]) / np.sqrt(2)
+        return Samples(np.concatenate([self.points, other.points], axis=1), weights)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where to sample a boundary: evenly at about `count` points, and crowded towards some places."""
+
+    domain: Domain
+    places: list[tuple[float, float]]
+    count: int
+
+    @cached_property
+    def fitted(self) -> Samples:
+        """Points to fit."""
+        return spread(self.domain, self.places, self.count)
+
+    @cached_property
+    def fresh(self) -> Samples:
+        """Points to judge a fit at."""
+        return self.others(0)
+
+    def others(self, seed: int) -> Samples:
+        """As many points, at random between those that are fitted."""
+        return spread(self.domain, self.places, self.count, seed)
+
+
+@one_thread()
+def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None = None) -> BoundaryFit:
+    """Solve a problem from its source around the domain and its data on the boundary.
+
+    grid: where it will be wanted. start: the lift of the source, if there is one already.
+    """
+    waves = count_waves(problem)
+    start = start or lifted(problem, grid, EXACT)
+    fitter = _Fitter(problem, start, waves)
+    for basis, layout in _bases(problem, waves, fitter.features):
+        best = fitter.best
+        if best is not None and basis.degree <= best.basis.degree and best.misfit < GOOD:
+            break
+        if fitter.fit(basis, layout).misfit < FITTED:
+            break
+    assert fitter.best is not None
+    if fitter.oscillates:
+        fitter.resolve()
+    return fitter.best
+
+
+def count_waves(problem: Problem) -> int:
+    """About the degree above which a Helmholtz basis begins to converge, kR. Refused where that is too high."""
+    k = float(np.sqrt(max(problem.operator()[0], 0.0)))
+    xmin, xmax, ymin, ymax = problem.domain.bounds
+    x, y = problem.domain.sample_boundary(512, seed=0).T if k else np.zeros((2, 1))
+    radius = float(np.hypot(x - 0.5 * (xmin + xmax), y - 0.5 * (ymin + ymax)).max())
+    if k * radius > MOST_WAVES:
+        raise InputError(
+            f"k = {k:g} on a domain of radius {radius:.3g}: k × radius = {k * radius:.4g} waves are more than boundary "
+            f"least squares resolves, {MOST_WAVES}: take a smaller k or a smaller domain"
+        )
+    return int(min(k * problem.domain.size, k * radius + 2 * DEGREES[0]))
+
+
+class _Fitter:
+    """Fits of a problem's boundary data, and the best of them so far."""
+
+    def __init__(self, problem: Problem, start: Field, waves: int) -> None:
+        self.problem, self.start, self.waves = problem, start, waves
+        self.features = [
+            features_on_boundary(data, problem.domain)
+            for data in (problem.boundary, problem.laplacian)
+            if data is not None and not isinstance(data, Atoms)  # which are smooth
+        ]
+        self.best: BoundaryFit | None = None
+        self.spread_out = False
+        self.targets: dict[int, tuple[Samples, Array]] = {}
+        # Δu is an order larger than u for a unit length: this keeps the two in balance
+        self.share = make_basis(problem.domain, problem.operator(), 0, -1).radius ** 2 / 16
+
+    def fit(self, basis: Basis, layout: Layout, thorough: bool = False) -> BoundaryFit:
+        """Fit at some points and judge at others; once more at both if these show what the first did not."""
+        found, fitted = self._fit(basis, layout.fitted, layout.fresh)
+        # data that oscillate all around are left to `resolve`
+        if found.misfit > GOOD and found.error > BLIND * fitted and (thorough or not self.oscillates):
+            again, _ = self._fit(basis, layout.fitted.joined(layout.fresh), layout.others(1))
+            return again if again.misfit < found.misfit else found
+        return found
+
+    def _fit(self, basis: Basis, samples: Samples, fresh: Samples) -> tuple[BoundaryFit, float]:
+        """The fit, and the root mean square of its misfit at the points that were fitted."""
+        matrix, target = self._functions(basis, *samples.points), self._target(samples)
+        rows = np.tile(samples.weights, target.size // samples.weights.size)
+        coefficients = _solve(matrix * rows, target * rows)
+        fitted = float(np.linalg.norm((coefficients @ matrix - target) * rows) / np.linalg.norm(rows))
+        field = self.start.plus(basis, coefficients)
+        left = np.abs(self._left(field, *fresh.points))
+        rows = np.tile(fresh.weights, left.size // fresh.weights.size)
+        few = fresh.points[:, :: max(1, fresh.weights.size // 64)]
+        sizes = np.abs(coefficients) @ np.abs(self._functions(basis, *few))
+        rounding = ROUNDING * float(max(sizes.max(), np.abs(self.start(*few)).max()))
+        error = max(float(np.linalg.norm(left * rows) / np.linalg.norm(rows)), fitted, rounding)
+        scale = max(float(np.abs(self._target(part)).max()) for part in (samples, fresh))
+        found = BoundaryFit(field, basis, error, scale, max(float(left.max()), rounding), rounding)
+        if self.best is None or found.misfit < self.best.misfit:
+            self.best, self.spread_out = found, float(np.median(left)) > 0.1 * found.error
+        return found, fitted
+
+    def _target(self, samples: Samples) -> Array:
+        """The data to be fitted at points."""
+        if id(samples) not in self.targets:
+            self.targets[id(samples)] = samples, self._left(self.start, *samples.points)
+        return self.targets[id(samples)][1]
+
+    def _functions(self, basis: Basis, x: Array, y: Array) -> Array:
+        """The basis at points, and its Laplacians where they are given [column, row]."""
+        if self.problem.laplacian is None:
+            return basis.columns(x, y)
+        return np.concatenate([basis.columns(x, y), self.share * basis.laplacians(x, y)], axis=1)
+
+    def _left(self, field: Field, x: Array, y: Array) -> Array:
+        """What a field leaves over of the data at points."""
+        left = self.problem.boundary(x, y) - field(x, y)
+        if self.problem.laplacian is None:
+            return left
+        return np.concatenate([left, self.share * (self.problem.laplacian(x, y) - field.laplacian(x, y))])
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether the best misfit is large, and all around, not just at a few places."""
+        return self.best is not None and self.best.misfit > UNRESOLVED and self.spread_out
+
+    def resolve(self) -> None:
+        """Fit data that oscillate fast with a high degree and more points, as far as that is affordable."""
+        domain, operator = self.problem.domain, self.problem.operator()
+        basis = make_basis(domain, operator, HIGH_DEGREE // (2 if operator[2] else 1), HOLE_DEGREE)
+        if basis.degree > self.waves + DEGREES[-1]:
+            self.fit(basis, Layout(domain, [], HIGH_SAMPLES), thorough=True)
+
+
+def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[tuple[Basis, Layout]]:
+    """Bases to try, and where to sample the boundary: of rising degree, then with poles all around the domain."""
+    domain, operator = problem.domain, problem.operator()
+    narrow = [(float(x), float(y)) for found in features for x, y in found.places]
+    count = max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves))
+    layout = Layout(domain, narrow, count)
+    for degree in DEGREES[-1:] if waves > MANY_WAVES else DEGREES:
+        plain = make_basis(domain, operator, degree + waves, HOLE_DEGREE)
+        yield plain, layout
+    share = 2 if plain.doubled else 1  # with four times the functions, half the poles
+    corners = domain.corners()
+    jumps, kinks = ([look_around(domain, *at) for at in places] for places in find_breaks(problem, corners, features))
+    bumps = [look_around(domain, *at) for at in narrow]
+    sharp = sorted(corners, key=lambda corner: -abs(corner.angle - np.pi))
+    rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
+    orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
+    crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
+    ring = _ring(domain, layout.fitted.points, orders, RING // share)
+    poles = (*plain.poles, *crowd, *ring)
+    angles = () if plain.sign else tuple(Jump(jump.center, jump.outward) for jump in jumps)
+    degree = DEGREES[1] + waves
+    places = [*(corner.center for corner in rough), *narrow]
+    yield replace(plain, degree=degree, poles=poles, jumps=angles), Layout(domain, places, count)
+
+
+def _solve(columns: Array, target: Array) -> Array:
+    """Coefficients of the columns [column, point] with the least squares, after scaling each to the same size.
+
+    The points are condensed by a QR factorisation first; singular values, which cost more, are those of its factor.
+    """
+    return np.asarray(interruptibly(_solve_at_once, columns, target))
+
+
+def _solve_at_once(columns: Array, target: Array) -> Array:
+    size = np.maximum(np.linalg.norm(columns, axis=1), 1e-300)
+    count = len(columns)
+    factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target]), mode="r")  # type: ignore[assignment]
+    found, *_ = np.linalg.lstsq(factor[:count, :count], factor[:count, count], rcond=SMALLEST)
+    return np.asarray(found / size)
+
+
+def find_breaks(
+    problem: Problem, corners: Sequence[Corner], features: Sequence[Features] = ()
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Boundary points where the boundary values jump, and others, away from corners, where their slope does.
+
+    features: of the data, too narrow to be met by chance: jumps are looked for around them as well.
+    """
+    jumps: list[tuple[float, float]] = []
+    kinks: list[tuple[float, float]] = []
+    for leaf in problem.domain.leaves():
+
+        def data(t: Array, leaf: Leaf = leaf) -> Array:
+            x, y = leaf.outline(t.ravel() % 1.0).T
+            on = np.abs(problem.domain.distance(x, y)) <= problem.domain.rounding
+            return np.where(on, problem.boundary(x, y), np.nan).reshape(t.shape)
+
+        t = np.sort(np.concatenate([(np.arange(SAMPLES) + 0.5) / SAMPLES, *_around(leaf, features)]) % 1.0)
+        for found, places in ((_jumps(data, t), jumps), (_kinks(data), kinks)):
+            near = 1e-2 / SAMPLES  # of the length
+            apart = np.hypot(*(leaf.outline((found + near) % 1.0) - leaf.outline((found - near) % 1.0)).T)
+            whole = found[apart < 10 * near * leaf.perimeter]  # not the seam between two curves of one shape
+            places += [(float(x), float(y)) for x, y in leaf.outline(whole % 1.0)]
+    known = np.array([*jumps, *(corner.center for corner in corners), (np.inf, np.inf)])
+    apart = 1e-5 * problem.domain.size
+    return jumps, [kink for kink in kinks if np.hypot(*(known - kink).T).min() > apart]
+
+
+def _around(leaf: Leaf, features: Sequence[Features]) -> Iterator[Array]:
+    """Fractions of a leaf's arc length in and around features that lie on it."""
+    steps = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
+    for found in features:
+        for place, width in zip(found.places, found.widths, strict=True):
+            nearest = _project(leaf, (float(place[0]), float(place[1])))
+            if nearest is not None:
+                offsets = steps * width / leaf.perimeter
+                yield np.concatenate([nearest - offsets[1:], nearest + offsets])
+
+
+def _jumps(data: Callable[[Array], Array], t: Array) -> Array:
+    """Where a difference between neighbours stays however close they come. data: at fractions t of the arc length."""
+    values = data(t)
+    change = np.abs(np.roll(values, -1) - values)
+    chosen = _steep(change, values)
+    low, high = t[chosen], np.append(t[1:], t[0] + 1)[chosen]
+    at_low, at_high = values[chosen], np.roll(values, -1)[chosen]
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        between = data(middle)
+        left = np.abs(between - at_low) > np.abs(between - at_high)
+        low, high = np.where(left, low, middle), np.where(left, middle, high)
+        at_low, at_high = np.where(left, at_low, between), np.where(left, between, at_high)
+    return (0.5 * (low + high))[np.abs(at_high - at_low) > 0.5 * change[chosen]]
+
+
+def _kinks(data: Callable[[Array], Array]) -> Array:
+    """Where the second difference shrinks like the distance of its points, not like its square."""
+    t = (np.arange(SAMPLES) + 0.5) / SAMPLES
+    values = data(t)
+    bend = np.abs(np.roll(values, -1) - 2 * values + np.roll(values, 1))
+    chosen = _steep(bend, values)
+    middle, reach, halvings = t[chosen], 1 / SAMPLES, 14
+    for _ in range(halvings):
+        reach /= 2
+        tries = middle + reach * np.array([[-1.0], [0.0], [1.0]])
+        bends = np.abs(data(tries - reach) - 2 * data(tries) + data(tries + reach))
+        middle = np.take_along_axis(tries, np.argmax(np.nan_to_num(bends), axis=0)[None], 0)[0]
+    left = np.abs(data(middle - reach) - 2 * data(middle) + data(middle + reach))
+    found = np.sort(middle[left > 0.25 * bend[chosen] / 2**halvings])
+    return found[np.diff(found, prepend=-1.0) > 1 / SAMPLES]
+
+
+def _steep(change: Array, values: Array) -> NDArray[np.intp]:
+    """The largest of some differences, where they stand out."""
+    known = np.isfinite(change)
+    if not known.any():
+        return np.zeros(0, np.intp)
+    limit = STEEP * np.median(change[known]) + 1e-9 * np.abs(values[np.isfinite(values)]).max()
+    chosen = np.flatnonzero(known & (change > limit))
+    return chosen[np.argsort(-change[chosen])][:MOST_BREAKS]
+
+
+def crowd_poles(
+    domain: Domain, corners: Sequence[Corner], bumps: Sequence[Corner], orders: tuple[int, int], most: int
+) -> Iterator[Pole]:
+    """Poles outside of every corner, at distances that shrink towards it (Gopal and Trefethen, 2019).
+
+    bumps: narrow features, which may lie between two corners that belong to them; their poles reach farther.
+    """
+    count = max(FEWEST, min(POLES, most // max(len(corners) + len(bumps), 1)))
+    steps = np.exp(-4 * (np.sqrt(count) - np.sqrt(np.arange(1, count + 1))))
+    centers = np.array([corner.center for corner in corners])
+    for number, corner in enumerate([*corners, *bumps]):
+        reach = 0.5 * domain.size
+        if number < len(corners):
+            apart = np.hypot(*(centers - corner.center).T)
+            reach = min(reach, 0.5 * apart[apart > 1e-6 * domain.size].min(initial=np.inf))
+        for step in reach * steps[reach * steps > 4 * NEAREST * domain.size]:  # nearer ones hide between samples
+            x = corner.center[0] + step * np.cos(corner.outward)
+            y = corner.center[1] + step * np.sin(corner.outward)
+            depth = -float(domain.distance(x, y))
+            if depth > 0.1 * step:
+                yield Pole((float(x), float(y)), depth, orders)
+
+
+def _ring(domain: Domain, points: Array, orders: tuple[int, int], count: int) -> Iterator[Pole]:
+    """Poles all around the domain, as far outside as there is room (method of fundamental solutions: Fairweather and
+    Karageorghis, 1998). points: on the boundary."""
+    h = 1e-6 * domain.size
+    x, y = points[:, :: max(1, points.shape[1] // count)]
+    slope_x = domain.distance(x - h, y) - domain.distance(x + h, y)
+    slope_y = domain.distance(x, y - h) - domain.distance(x, y + h)
+    outward = np.stack([slope_x, slope_y]) / np.maximum(np.hypot(slope_x, slope_y), 1e-300)
+    for place, normal in zip(np.stack([x, y]).T, outward.T, strict=True):
+        step = 0.1 * domain.size
+        while step > 1e-4 * domain.size:
+            center = place + step * normal
+            depth = -float(domain.distance(*center))
+            if depth > 0.6 * step:
+                yield Pole((float(center[0]), float(center[1])), depth, orders)
+                break
+            step *= 0.7
+
+
+def spread(
+    domain: Domain, crowded: list[tuple[float, float]], count: int = SAMPLES, seed: int | None = None
+) -> Samples:
+    """Points on the boundary, evenly, and crowded towards some places.
+
+    crowded: the places. count: of the even ones, about. seed: to put all of them at random between where they would be.
+    """
+    random = None if seed is None else np.random.default_rng(seed)
+    leaves = list(domain.leaves())
+    total = sum(leaf.perimeter for leaf in leaves)
+    near = int(np.clip(MOST_CROWDED // max(len(crowded), 1), FEWEST_CROWDED, CROWDED))
+    points, shares = [], []
+    places = np.array(crowded).reshape(-1, 2)
+    for number, leaf in enumerate(leaves):
+        n = max(16, round(count * leaf.perimeter / total))
+        t = (np.arange(n) + (0.5 if random is None else random.random(n))) / n
+        for place in places[np.abs(leaf.distance(*places.T)) <= 1e-7 * domain.size].tolist():
+            nearest = _project(leaf, (place[0], place[1]), 1e-7 * domain.size)
+            if nearest is not None:
+                for side in (-1, 1):
+                    exponents = np.arange(near) + (0.0 if random is None else random.random(near))
+                    offsets = domain.size * NEAREST * (0.1 / NEAREST) ** (exponents / (near - 1))
+                    t = np.concatenate([t, nearest + side * offsets / leaf.perimeter])
+        t = np.sort(t % 1.0)
+        gaps = np.diff(t, append=t[0] + 1) + np.diff(t, prepend=t[-1] - 1)
+        found = leaf.outline(t)
+        on = bounds_whole(domain, leaves, np.full(len(t), number), found)
+        points.append(found[on])
+        shares.append(0.5 * gaps[on] * leaf.perimeter)
+    return Samples(np.concatenate(points).T, np.sqrt(np.concatenate(shares)))
+
+
+def _project(leaf: Leaf, place: tuple[float, float], near: float | None = None) -> float | None:
+    """The fraction of a leaf's arc length at a place, by ever finer looks; None if the leaf does not pass near it."""
+    near = 1e-7 * leaf.size if near is None else near
+    known: dict[Any, float | None] = leaf.__dict__.setdefault("_projected", {})  # leaves never change
+    if (place, near) not in known and len(known) < MOST_PROJECTED:
+        known[place, near] = _search(leaf, place, near)
+    return known[place, near] if (place, near) in known else _search(leaf, place, near)
+
+
+def _search(leaf: Leaf, place: tuple[float, float], near: float) -> float | None:
+    if abs(float(leaf.distance(*place))) > near:
+        return None
+    t = np.arange(4096) / 4096
+    width, start = 1 / 4096, float(t[np.argmin(np.hypot(*(leaf.outline(t) - place).T))])
+    for _ in range(12):
+        t = start + width * np.linspace(-1, 1, 21)
+        points = leaf.outline(t % 1.0)
+        start = float(t[np.argmin(np.hypot(*(points - place).T))])
+        width /= 8
+    return start if np.hypot(*(leaf.outline(np.array([start % 1.0]))[0] - place)) < near else None

@@ -1,0 +1,117 @@
+"""What a field leaves over on the boundary, and how much of it walks have not met.
+
+A walk ends on a feature of the boundary data as often as the feature is wide. One that is narrow enough is met by none,
+and what walks say is then as if it were not there. So the boundary is looked at directly: at points all along it that
+are crowded towards corners and towards features that are too narrow to be found by chance.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.fits.boundary import spread
+from mc2.fits.features import Features, features_on_boundary
+from mc2.fits.field import Field
+from mc2.fits.rough_lift import find_peaks
+from mc2.functions.atoms import Atoms
+from mc2.problems import Problem
+
+Array = NDArray[np.float64]
+NARROW = 0.01
+"""Part of the boundary below which a feature is narrow."""
+PLACES = 48
+"""Places on the boundary around which much is left over, at most."""
+SEEN = 0.5
+"""Part of what is left at a place that walks must have met to count as having met it."""
+
+
+class Edge:
+    """The boundary of a problem, and its narrow features."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.features: list[Features] = []
+        for data in (problem.boundary, problem.laplacian):
+            if data is not None and not isinstance(data, Atoms):  # which are smooth
+                self.features.append(features_on_boundary(data, problem.domain))
+
+    @property
+    def share(self) -> float:
+        """The least part of the boundary that has half of what the data vary by."""
+        return min((found.share for found in self.features), default=1.0)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the data have features that few walks would meet."""
+        size = self.problem.domain.size
+        # a spike on data that vary elsewhere has a small part of their variation only
+        return self.share < NARROW or any(bool((found.widths < NARROW * size).any()) for found in self.features)
+
+    @property
+    def enclosed(self) -> bool:
+        """Whether no feature can have been missed."""
+        return all(found.bound is not None for found in self.features)
+
+    @cached_property
+    def _samples(self) -> tuple[Array, Array]:
+        """Points [2, n], and the lengths that they stand for."""
+        crowded = [corner.center for corner in self.problem.domain.corners()]
+        crowded += [(float(x), float(y)) for found in self.features for x, y in found.places]
+        points, roots = spread(self.problem.domain, crowded)
+        return points, roots**2
+
+    def left(self, field: Field) -> "LeftOver":
+        """What a field leaves over."""
+        problem, (points, length) = self.problem, self._samples
+        data = problem.boundary(*points)
+        left = np.abs(data - field(*points))
+        if problem.laplacian is not None:
+            reach = problem.domain.size**2 / 16  # of Δu on a disk of this size, in u
+            left = left + reach * np.abs(problem.laplacian(*points) - field.laplacian(*points))
+        return LeftOver(points, length, left, float(np.abs(data).max()), problem.domain.size / 256)
+
+
+def rarest(problem: Problem) -> float:
+    """About the share of walks that meet the narrowest feature of a problem's data; 1 if there is none."""
+    shares = [Edge(problem).share]
+    if problem.source is not None:
+        widths = find_peaks(problem.source, problem.domain).width
+        shares += [(float(width) / problem.domain.size) ** 2 for width in widths]
+    return min(shares)
+
+
+class LeftOver:
+    """What a field leaves over on the boundary.
+
+    points: [2, n]. length: that they stand for. left: |data − field|. scale: of the data. pixel: a small length.
+    """
+
+    def __init__(self, points: Array, length: Array, left: Array, scale: float, pixel: float) -> None:
+        self.points, self.length, self.left, self.scale, self.pixel = points, length, left, scale, pixel
+
+    @property
+    def rms(self) -> float:
+        """Root mean square over the boundary."""
+        return float(np.sqrt(np.sum(self.length * self.left**2) / self.length.sum()))
+
+    def likely(self, x: Array, y: Array) -> Array | None:
+        """Where it matters most, if that is in few places: in proportion to (its part of the boundary / distance)²."""
+        part = self.left * self.length
+        strongest = np.argsort(-part)[:PLACES]
+        if part[strongest].sum() < 0.5 * part.sum() or len(part) <= PLACES:
+            return None
+        found = np.zeros(x.size)
+        for k in strongest:
+            square = (x - self.points[0, k]) ** 2 + (y - self.points[1, k]) ** 2
+            found += part[k] ** 2 / (square + self.pixel**2)
+        return found if found.sum() > 0 else None
+
+    def hidden(self, largest: float) -> tuple[float, float]:
+        """What walks have not met, if they have met nothing larger than this: mean and mean square over the boundary.
+
+        Inside the domain it can do no more than about that: both are largest on the boundary.
+        """
+        unseen = self.left > largest / SEEN
+        share = self.length / self.length.sum()
+        return float(np.sum((share * self.left)[unseen])), float(np.sum((share * self.left**2)[unseen]))

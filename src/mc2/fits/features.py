@@ -1,0 +1,440 @@
+"""Narrow features: where a function is what no sample of it shows.
+
+A bump of width 0.001 is missed by a lattice, and by a thousand random points. An enclosure (`mc2.functions.intervals`)
+cannot miss it: on a box that holds the bump it is as large as the bump. So boxes on which the enclosure goes far beyond
+what samples there have shown are split, the widest first, until samples show it too, or until the enclosure shrinks to
+what they show. Functions without an enclosure are sampled densely, and climbed where they change the most.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.functions.atoms import Atoms
+from mc2.functions.equality import BoundaryFunction
+from mc2.functions.expression import Expression
+from mc2.functions.function import Function
+from mc2.functions.intervals import enclose
+from mc2.geometry import Domain
+from mc2.geometry.sampling import bounds_whole
+
+Array = NDArray[np.float64]
+SIDE, ARCS = 24, 384
+"""Boxes along a side of the domain, and arcs along its boundary, to begin with."""
+BOXES = 20_000
+"""Boxes on which a function is enclosed, at most; fewer for long expressions."""
+WORK = 1_500_000
+"""Boxes times operations, at most."""
+BATCH = 256
+"""Boxes that are split at a time: the ones that promise most."""
+EXCESS = 0.25
+"""Of the range of the first samples: what leaves the samples around it by less is no feature."""
+ALONE = 2.0
+"""Times the range of all others around it by which a sample must be off them to stand alone."""
+USUAL = 0.005
+"""Share of the first samples, at either end, that does not count for their range."""
+FAINT = 1e-3
+"""Of the largest value seen: likewise."""
+SMALLEST = 1e-11
+"""Side of a box that is not split any more, in units of the domain's size."""
+PER_BOX = 3
+"""Samples in every box."""
+DENSE = 65_536
+"""Samples of a function without an enclosure."""
+RARE = 0.1
+"""Part of a box's samples: what more of them show is not narrow."""
+ALONG, SMALL_PART = 16_384, 0.01
+"""Points along the boundary at which data are looked at for rare values, and the part of it that is rare."""
+HIDDEN = 1.5
+"""Times the largest value that many samples show: what is above has hidden between them."""
+CLIMBS = 12
+"""Steps uphill, each with narrower tries than the one before."""
+MOST = 32
+"""Features that are told apart."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What was found.
+
+    places: points [n, 2] at which the function is far from what the samples around it show, the farthest first.
+    widths: the distance [n] at which it has lost half of that.
+    largest: the largest |value| seen anywhere.
+    bound: an upper bound on |function|; infinite if there may be none, None for functions that cannot be enclosed.
+    share: the part of the boundary that has half of the function's variance, or less for what no sample shows.
+    """
+
+    places: Array
+    widths: Array
+    largest: float
+    bound: float | None
+    share: float = 1.0
+
+
+def features_in(function: Function, domain: Domain) -> Features:
+    """Narrow features of a function inside a domain.
+
+    function: of x and y, such as a problem's source.
+    """
+    return _Search(_Boxes(function, domain)).run()
+
+
+def features_on_boundary(function: Function, domain: Domain) -> Features:
+    """Narrow features of a function on the boundary of a domain.
+
+    function: of x and y, such as a problem's boundary data.
+    """
+    narrow, rare = _Search(_Arcs(function, domain)).run(), _rare(function, domain)
+    new = [
+        k
+        for k, place in enumerate(rare.places)
+        if not any(np.hypot(*(place - at)) < 4 * width for at, width in zip(narrow.places, narrow.widths, strict=True))
+    ]
+    places, widths = (
+        np.concatenate([narrow.places, rare.places[new]]),
+        np.concatenate([narrow.widths, rare.widths[new]]),
+    )
+    share = rare.share
+    if narrow.largest > HIDDEN * rare.largest and len(widths):  # not even many samples show it
+        share = min(share, float(widths.min()) / domain.size)
+    return Features(places, widths, max(narrow.largest, rare.largest), narrow.bound, share)
+
+
+def _rare(data: Function, domain: Domain) -> Features:
+    """Places where data are far from what they are elsewhere, if half of that is on a small part of the boundary.
+
+    Such a feature may be wide enough for samples to meet, and still be met by few walks.
+    """
+    leaves = list(domain.leaves())
+    lengths = np.array([leaf.perimeter for leaf in leaves])
+    counts = np.maximum(16, np.round(ALONG * lengths / lengths.sum())).astype(int)
+    points = np.concatenate([leaf.outline((np.arange(n) + 0.5) / n) for leaf, n in zip(leaves, counts, strict=True)])
+    if len(leaves) > 1:
+        points = points[bounds_whole(domain, leaves, np.repeat(np.arange(len(leaves)), counts), points)]
+    values = data(*points.T)
+    off = (values - np.median(values)) ** 2
+    ranked, largest = np.argsort(-off), float(np.abs(values).max())
+    half = int(np.searchsorted(np.cumsum(off[ranked]), 0.5 * off.sum())) + 1
+    share = half / len(points) if off.sum() > 0 else 1.0
+    if share > SMALL_PART:
+        return Features(np.empty((0, 2)), np.empty(0), largest, None, share)
+    strong = np.sort(ranked[:half])
+    runs = np.split(strong, np.flatnonzero(np.diff(strong) > 2) + 1)[:MOST]
+    places, step = np.array([points[run[len(run) // 2]] for run in runs]), float(lengths.sum()) / ALONG
+    return Features(places, np.array([0.5 * step * len(run) for run in runs]), largest, None, share)
+
+
+def can_enclose(function: Function) -> bool:
+    """Whether nothing of a function can hide from a search: it is a formula, or known to be smooth."""
+    return isinstance(function, Atoms) or _formula(function) is not None
+
+
+def _formula(function: Function) -> Expression | None:
+    own = function.double if isinstance(function, BoundaryFunction) else function
+    return own if isinstance(own, Expression) else None
+
+
+class _Cells(ABC):
+    """Pieces of a region, given by their lower and upper ends [n, dimensions] in coordinates of their own."""
+
+    function: Function
+    domain: Domain
+
+    @abstractmethod
+    def first(self) -> tuple[Array, Array]:
+        """The pieces to begin with."""
+
+    @abstractmethod
+    def around(self, values: Array) -> Array:
+        """Values of every first piece and its neighbours [neighbour, n]."""
+
+    @abstractmethod
+    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+        """Boxes of the plane that hold the pieces: xlow, xhigh, ylow, yhigh."""
+
+    @abstractmethod
+    def points(self, at: Array) -> Array:
+        """Points [2, n] of the plane at coordinates [n, dimensions]; nan where they are not of the region."""
+
+    @abstractmethod
+    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
+        """Which pieces may hold points of the region."""
+
+    @abstractmethod
+    def directions(self, at: Array) -> Array:
+        """Ways [k, dimensions] to go from a coordinate, in coordinates per length."""
+
+    def values(self, at: Array) -> Array:
+        """Of the function at coordinates [..., dimensions]; nan where it has none, or an infinite one."""
+        values = self.function(*self.points(at.reshape(-1, at.shape[-1]))).reshape(at.shape[:-1])
+        return np.where(np.isfinite(values), values, np.nan)
+
+
+class _Boxes(_Cells):
+    """Boxes of the plane; coordinates are x and y."""
+
+    def __init__(self, function: Function, domain: Domain) -> None:
+        self.function, self.domain = function, domain
+
+    def first(self) -> tuple[Array, Array]:
+        xmin, xmax, ymin, ymax = self.domain.bounds
+        x, y = np.linspace(xmin, xmax, SIDE + 1), np.linspace(ymin, ymax, SIDE + 1)
+        low, high = (np.stack(np.meshgrid(*ends), -1).reshape(-1, 2) for ends in ((x[:-1], y[:-1]), (x[1:], y[1:])))
+        return low, high
+
+    def around(self, values: Array) -> Array:
+        padded = np.pad(values.reshape(SIDE, SIDE), 1, constant_values=np.nan)
+        return np.stack([padded[i : i + SIDE, j : j + SIDE].ravel() for i in range(3) for j in range(3)])
+
+    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+        return low[:, 0], high[:, 0], low[:, 1], high[:, 1]
+
+    def points(self, at: Array) -> Array:
+        return np.where(self.domain.contains(*at.T), at.T, np.nan)
+
+    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
+        reach = 0.5 * np.hypot(*(high - low).T)
+        return np.asarray(self.domain.distance(*(0.5 * (low + high)).T) > -reach)
+
+    def directions(self, at: Array) -> Array:
+        angles = np.pi / 8 + np.arange(8) * np.pi / 4
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+class _Arcs(_Cells):
+    """Arcs of outlines; the coordinate is the number of the outline plus the fraction of its length."""
+
+    def __init__(self, function: Function, domain: Domain) -> None:
+        self.function, self.domain = function, domain
+        self.leaves = list(domain.leaves())
+        self.lengths = np.array([leaf.perimeter for leaf in self.leaves])
+
+    def first(self) -> tuple[Array, Array]:
+        ends = []
+        for number, leaf in enumerate(self.leaves):
+            count = max(8, round(ARCS * leaf.perimeter / self.lengths.sum()))
+            t = np.unique(np.concatenate([np.linspace(0, 1, count + 1), np.array(leaf.breaks)]))
+            ends.append(number + np.stack([t[:-1], t[1:]]))
+        low, high = np.concatenate(ends, axis=1)
+        return low[:, None], high[:, None]
+
+    def around(self, values: Array) -> Array:
+        return np.stack([np.roll(values, 1), values, np.roll(values, -1)])
+
+    def _owner(self, at: Array) -> NDArray[np.intp]:
+        return np.clip(at.astype(np.intp), 0, len(self.leaves) - 1)
+
+    def _outline(self, at: Array, owner: NDArray[np.intp]) -> Array:
+        points = np.empty((2, len(at)))
+        for number in np.unique(owner):
+            own = owner == number
+            points[:, own] = self.leaves[number].outline((at[own] - number) % 1.0).T
+        return points
+
+    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+        """An arc of length s over a chord c stays within ½√(s² − c²) of it; where two curves meet, within s."""
+        owner = self._owner(low[:, 0])
+        a = self._outline(low[:, 0], owner)
+        b = self._outline(np.minimum(high[:, 0], np.nextafter(owner + 1.0, 0.0)), owner)
+        s = (high - low)[:, 0] * self.lengths[owner] * (1 + 1e-9)
+        c = np.hypot(*(b - a))
+        pad = np.where(c > s * (1 + 1e-6), s, 0.5 * np.sqrt(np.maximum(s * s - c * c, 0))) + self.domain.rounding
+        (xlow, ylow), (xhigh, yhigh) = np.minimum(a, b) - pad, np.maximum(a, b) + pad
+        return xlow, xhigh, ylow, yhigh
+
+    def points(self, at: Array) -> Array:
+        owner = self._owner(at[:, 0])
+        points = self._outline(at[:, 0], owner)
+        if len(self.leaves) == 1:
+            return points
+        return np.where(bounds_whole(self.domain, self.leaves, owner, points.T), points, np.nan)
+
+    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
+        if len(self.leaves) == 1:
+            return np.ones(len(low), bool)
+        xlow, xhigh, ylow, yhigh = self.boxes(low, high)
+        away = np.abs(self.domain.distance(0.5 * (xlow + xhigh), 0.5 * (ylow + yhigh)))
+        return np.asarray(away <= 0.5 * np.hypot(xhigh - xlow, yhigh - ylow) + self.domain.rounding)
+
+    def directions(self, at: Array) -> Array:
+        return np.array([[-1.0], [1.0]]) / self.lengths[self._owner(at[:1])]
+
+
+class _Search:
+    """The pieces that are left, and what samples have shown in and around each.
+
+    root: the first piece that each lies in. least, most: of samples in the pieces that it was split from.
+    below, above: its enclosure.
+    """
+
+    def __init__(self, cells: _Cells) -> None:
+        self.cells, self.random = cells, np.random.default_rng(0)
+        self.expression = _formula(cells.function)
+        self.smallest, self.largest = np.inf, -np.inf
+        self.candidates: list[tuple[Array, Array, NDArray[np.intp]]] = []  # coordinates, how far off, root
+
+    def run(self) -> Features:
+        low, high = self.cells.first()
+        dense = self.expression is None and not isinstance(self.cells.function, Atoms)
+        count = DENSE // len(low) if dense else PER_BOX
+        at = low + (high - low) * self.random.random((count, *low.shape))
+        values = self._look(at)
+        if not np.isfinite(values).any():
+            return Features(np.empty((0, 2)), np.empty(0), 0.0, None)
+        self.range = float(np.ptp(np.nanquantile(values, (USUAL, 1 - USUAL))))  # of the first samples, but for few
+        least, most = self._extremes(values)
+        self.usual = np.fmin(np.fmax(0.0, least), most)  # per first piece: what a feature stands out of
+        roots = np.broadcast_to(np.arange(len(low)), values.shape)
+        off = np.fmax(values - most, least - values)
+        self._note(at, np.where(off > most - least, off, 0.0), roots)  # where it is steep, samples differ
+        if self.expression is not None:
+            self._split(low, high, least, most)
+        elif dense:
+            self._climb(at, values)
+        bound = self.bound if self.expression is not None else None
+        places, widths = self._places()
+        return Features(places, widths, max(abs(self.smallest), abs(self.largest)), bound)
+
+    def _look(self, at: Array) -> Array:
+        values = self.cells.values(at)
+        self.smallest = min(self.smallest, float(np.fmin.reduce(values, axis=None, initial=np.inf)))
+        self.largest = max(self.largest, float(np.fmax.reduce(values, axis=None, initial=-np.inf)))
+        return values
+
+    def _extremes(self, values: Array) -> tuple[Array, Array]:
+        """The least and the largest of the samples in and around every first piece; of all, where there are none."""
+        around = np.concatenate([self.cells.around(row) for row in values])
+        ranked = np.sort(around, axis=0)  # nan last
+        count = np.sum(np.isfinite(around), axis=0)
+        ranks = [0, np.minimum(1, count - 1), np.maximum(count - 2, 0), np.maximum(count - 1, 0)]
+        least, second, last_but_one, most = (ranked[rank, np.arange(around.shape[1])] for rank in ranks)
+        # a sample that stands alone has met a narrow feature by chance: the next in rank is what is usual
+        usual = last_but_one - second
+        least = np.where(second - least > ALONE * usual, second, least)
+        most = np.where(most - last_but_one > ALONE * usual, last_but_one, most)
+        return np.where(count == 0, self.smallest, least), np.where(count == 0, self.largest, most)
+
+    @property
+    def limit(self) -> float:
+        return max(EXCESS * self.range, FAINT * max(abs(self.smallest), abs(self.largest)), 1e-300)
+
+    # --- with enclosures ----------------------------------------------------------------------------------------
+
+    def _split(self, low: Array, high: Array, least: Array, most: Array) -> None:
+        """Split the pieces whose enclosure promises most beyond what samples show, again and again."""
+        cells, first_least, first_most = self.cells, least, most
+        assert self.expression is not None
+        kept = np.flatnonzero(cells.keep(low, high))
+        low, high, root, least, most = low[kept], high[kept], kept, least[kept], most[kept]
+        below, above = enclose(self.expression, *cells.boxes(low, high)) or (least, most)
+        left = int(np.clip(WORK / len(self.expression.order()), 2 * len(low), BOXES))
+        # a piece this small is a point to rounding
+        shortest = SMALLEST * (high - low).max(initial=0.0)
+        while left > 0:
+            excess = np.maximum(above - most, least - below)
+            beyond = excess > np.maximum(self.limit, most - least)  # where it is steep, enclosures are wide
+            promising = np.flatnonzero(beyond & ((high - low).max(axis=1) > shortest))
+            if not promising.size:
+                break
+            if promising.size > BATCH:
+                promising = promising[np.argpartition(-excess[promising], BATCH)[:BATCH]]
+            new_low, new_high, parent = _halves(low[promising], high[promising])
+            here = cells.keep(new_low, new_high)
+            new_low, new_high, parent = new_low[here], new_high[here], promising[parent[here]]
+            left -= len(parent)
+            at = new_low + (new_high - new_low) * self.random.random((PER_BOX, *new_low.shape))
+            values = self._look(at)
+            roots = root[parent]
+            off = np.fmax(values - first_most[roots], first_least[roots] - values)
+            self._note(at, off, np.broadcast_to(roots, off.shape))
+            inside = enclose(self.expression, *cells.boxes(new_low, new_high)) or (least, most)
+            old = np.ones(len(low), bool)
+            old[promising] = False
+            low, high = np.concatenate([low[old], new_low]), np.concatenate([high[old], new_high])
+            root = np.concatenate([root[old], roots])
+            least = np.concatenate([least[old], np.fmin(least[parent], np.fmin.reduce(values, axis=0))])
+            most = np.concatenate([most[old], np.fmax(most[parent], np.fmax.reduce(values, axis=0))])
+            below = np.concatenate([below[old], np.maximum(inside[0], below[parent])])
+            above = np.concatenate([above[old], np.minimum(inside[1], above[parent])])
+        self.bound = float(np.maximum(np.abs(below), np.abs(above)).max(initial=0.0))
+
+    def _note(self, at: Array, off: Array, root: NDArray[np.intp]) -> None:
+        """Remember samples that are off by more than the limit."""
+        chosen = off > self.limit
+        self.candidates.append((at[chosen], off[chosen], root[chosen]))
+
+    # --- without --------------------------------------------------------------------------------------------------
+
+    def _climb(self, at: Array, values: Array) -> None:
+        """From the samples that are farthest off the usual of their piece, uphill."""
+        values = np.where(np.isfinite(values).any(axis=0), values, 0.0)
+        self.usual = np.nanmedian(values, axis=0)
+        off = np.nan_to_num(np.abs(values - self.usual))
+        best = np.argmax(off - 6 * np.nanmedian(off, axis=0), axis=0)
+        roots = np.argsort(-off[best, np.arange(len(best))])[:MOST]
+        place, gain = at[best[roots], roots], off[best[roots], roots]
+        for number, root in enumerate(roots):
+            place[number] = self._uphill(place[number], self.usual[root], np.ptp(at[:, root], axis=0))
+            gain[number] = np.nan_to_num(abs(self.cells.values(place[number]) - self.usual[root]))
+        rare = (off[:, roots] > 0.5 * gain).mean(axis=0) < RARE
+        self._note(place, np.where(rare, gain, 0.0), roots)
+
+    def _uphill(self, at: Array, usual: float, step: Array | float) -> Array:
+        """Away from the usual value, by ever narrower tries around the best so far."""
+        gain = float(np.nan_to_num(abs(self.cells.values(at) - usual)))
+        for _ in range(CLIMBS):
+            tries = at + step * self.random.normal(size=(16, at.size))
+            found = np.nan_to_num(np.abs(self._look(tries) - usual))
+            if found.max() > gain:
+                at, gain = tries[np.argmax(found)], float(found.max())
+            step = 0.6 * step
+        return at
+
+    # --- what was found ---------------------------------------------------------------------------------------------
+
+    def _places(self) -> tuple[Array, Array]:
+        """The candidates that are farthest off, each without those within its width."""
+        places: list[Array] = []
+        widths: list[float] = []
+        if not self.candidates:
+            return np.empty((0, 2)), np.empty(0)
+        at, off, root = (np.concatenate(parts) for parts in zip(*self.candidates, strict=True))
+        points = self.cells.points(at).T
+        left = off > self.limit
+        while left.any() and len(places) < MOST:
+            chosen = int(np.argmax(np.where(left, off, -1.0)))
+            usual = float(self.usual[root[chosen]])
+            step = self._width(at[chosen], usual) * np.abs(self.cells.directions(at[chosen])[0])
+            top = self._uphill(at[chosen], usual, step)
+            width, place = self._width(top, usual), self.cells.points(top[None])[:, 0]
+            left[chosen] = False
+            if any(np.hypot(*(place - other)) < own for other, own in zip(places, widths, strict=True)):
+                continue  # the same feature, from its flank
+            places.append(place)
+            widths.append(width)
+            left &= np.hypot(*(points - place).T) > max(4 * width, 1e-8 * self.cells.domain.size)
+        return np.array(places).reshape(-1, 2), np.array(widths)
+
+    def _width(self, at: Array, usual: float) -> float:
+        """How far from a place the function has lost half of what makes it a feature."""
+        distances = self.cells.domain.size * np.geomspace(1e-12, 1.0, 61)
+        ways = self.cells.directions(at)
+        values = self.cells.values(at + distances[:, None, None] * ways)  # [distance, way]
+        here = float(self.cells.values(at[None])[0])
+        lost = ~(np.abs(values - here) < 0.5 * abs(here - usual))
+        lost[-1] = True
+        return float(np.quantile(distances[np.argmax(lost, axis=0)], 0.75))
+
+
+def _halves(low: Array, high: Array) -> tuple[Array, Array, NDArray[np.intp]]:
+    """All pieces cut in two along every coordinate, and the number of the piece that each is from."""
+    parent = np.arange(len(low))
+    for axis in range(low.shape[1]):
+        middle = 0.5 * (low[:, axis] + high[:, axis])
+        first_high, second_low = high.copy(), low.copy()
+        first_high[:, axis], second_low[:, axis] = middle, middle
+        low, high = np.concatenate([low, second_low]), np.concatenate([first_high, high])
+        parent = np.concatenate([parent, parent])
+    return low, high, parent

@@ -1,0 +1,160 @@
+"""`Field`: a function that satisfies Lu = f in a domain, as a lift and a sum of basis functions.
+
+It does so as well as the lift knows the source: what is left of it, ρ = f − Lu, and what that makes of u, is known too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.compute.compile import as_points
+from mc2.fits.basis import Basis
+from mc2.fits.lift import TAIL, Lift
+from mc2.fits.rough_lift import Resolution, find_lift
+from mc2.geometry import Grid
+from mc2.geometry.grid import SHARED
+from mc2.problems import Problem
+from mc2.walks.exits import Exits, Samples
+from mc2.walks.schedule import in_halves
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field.
+
+    lift: of the source, if there is one.
+    parts: bases with coefficients.
+    resolution: how well the lift knows the source.
+    """
+
+    lift: Lift | None = None
+    parts: tuple[tuple[Basis, Array], ...] = ()
+    resolution: Resolution | None = None
+
+    def __call__(self, x: Any, y: Any) -> Array:
+        """Values at points of the domain, its boundary included."""
+        x, y, shape = as_points(x, y)
+        out = self.lift(x, y) if self.lift else np.zeros(x.size)
+        for basis, coefficients in self.parts:
+            out += basis.sum(coefficients, x, y)
+        return out.reshape(shape)
+
+    def laplacian(self, x: Any, y: Any) -> Array:
+        """Δ of the field at points, for the biharmonic equation."""
+        x, y, shape = as_points(x, y)
+        out = self.lift.laplacian(x, y) if self.lift else np.zeros(x.size)
+        for basis, coefficients in self.parts:
+            out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
+        return out.reshape(shape)
+
+    @property
+    def exact(self) -> bool:
+        """Whether Lu = f, as far as can be measured."""
+        return self.resolution is None or self.resolution.negligible
+
+    def error(self, x: Array, y: Array) -> Array:
+        """Standard error at points for what the lift does not know of the source."""
+        return np.zeros(x.size) if self.resolution is None else self.resolution.error(x, y)
+
+    @property
+    def unsampled(self) -> float:
+        """Root mean square of the error that walks do not see, since the source was spread before they met it."""
+        found = self.resolution
+        return 0.0 if found is None or found.mollifier is None else found.mollifier.local * found.left
+
+    def on_grid(self, grid: Grid, mask: NDArray[np.bool_]) -> Array:
+        """Values at the pixels of a mask, 0 elsewhere."""
+        field = np.zeros(grid.shape)
+        if grid.size > SHARED:  # too many pixels to do at once
+            return self._by_blocks(grid, mask, field)
+        x, y = (c[mask] for c in grid.points())
+        field[mask] = np.concatenate(in_halves(replace(self, lift=None), x, y))
+        if self.lift:
+            field[mask] += self.lift.on_grid(grid)[mask]
+        return field
+
+    def _by_blocks(self, grid: Grid, mask: NDArray[np.bool_], field: Array) -> Array:
+        x, y = grid.points()
+        for rows in grid.blocks():
+            inside = mask[rows]
+            field[rows][inside] = np.concatenate(in_halves(self, x[rows][inside], y[rows][inside]))
+        return field
+
+    def plus(self, basis: Basis, coefficients: Array) -> "Field":
+        """With another part added."""
+        own = dict(self.parts)
+        own[basis] = own[basis] + coefficients if basis in own else coefficients
+        return replace(self, parts=tuple(own.items()))
+
+
+def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None) -> Field:
+    """The field to start from: the lift of the problem's source. tail, accuracy: see `find_lift`."""
+    if problem.source is None:
+        return Field()
+    lift, resolution = find_lift(
+        problem.source, problem.domain, problem.operator(), grid, tail, accuracy, lambda: _largest(problem)
+    )
+    return Field(lift, (), resolution)
+
+
+def _largest(problem: Problem) -> float:
+    """The largest boundary value, about."""
+    return float(np.abs(problem.boundary(*problem.domain.sample_boundary(256).T)).max())
+
+
+def worth(problem: Problem, field: Field, exits: Exits) -> Array:
+    """What walks with these ends are worth [point, walk], with the field's values as boundary data."""
+    values = exits.weight * field(exits.x, exits.y)
+    return values if problem.laplacian is None else values - exits.share * field.laplacian(exits.x, exits.y)
+
+
+def residual(problem: Problem, field: Field, exits: Exits) -> Array:
+    """What walks of the problem that a field leaves over are worth: with data minus field."""
+    data = exits.weight * at_points(lambda x, y: problem.boundary(x, y) - field(x, y), exits.x, exits.y)
+    if problem.laplacian is not None:
+        data -= exits.share * left_laplacian(problem, field, exits)
+    return data
+
+
+def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:
+    """What a field leaves over of Δu where walks end."""
+    assert problem.laplacian is not None
+    known = problem.laplacian
+    return at_points(lambda x, y: known(x, y) - field.laplacian(x, y), exits.x, exits.y)
+
+
+def source_residual(problem: Problem, field: Field, samples: Samples) -> Array:
+    """Scores of walks for what a field leaves over of the source [point, walk]: their mean is its error of u.
+
+    Where it is rough, it is spread first, which changes that error by no more than `Field.unsampled`.
+    """
+    assert problem.source is not None
+    source, lift = problem.source, field.lift
+    mollifier = None if field.resolution is None else field.resolution.mollifier
+
+    def left(x: Array, y: Array) -> Array:
+        return source(x, y) if lift is None else source(x, y) - lift.applied(x, y)
+
+    def spread(x: Array, y: Array) -> Array:
+        return left(x, y) if mollifier is None else mollifier.spread(left, x, y)
+
+    return samples.weight * at_points(spread, samples.x, samples.y)
+
+
+def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
+    """Values of a function at points [point, walk]."""
+    return np.concatenate(in_halves(function, x.ravel(), y.ravel())).reshape(x.shape)
+
+
+def mean_and_variance(worth: Array) -> tuple[Array, Array]:
+    """Of the walks from every point: their mean, and its variance."""
+    by_walk = np.ascontiguousarray(worth.T)  # NumPy is slow along short axes
+    count = len(by_walk)
+    mean = by_walk.sum(0) / count
+    by_walk = by_walk - mean
+    return mean, np.einsum("wp,wp->p", by_walk, by_walk) / (count * (count - 1))

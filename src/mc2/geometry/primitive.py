@@ -1,0 +1,124 @@
+"""What the primitive shapes share: parameters, a center and an angle."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mc2.checks import finite, point, positive
+from mc2.geometry import curves
+from mc2.geometry.domain import Bounds, Leaf
+
+
+@dataclass(frozen=True, repr=False)
+class Shape(Leaf):
+    """A shape with positive parameters, placed at a center and turned by an angle (radians, counter-clockwise)."""
+
+    center: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
+    angle: float = field(default=0.0, kw_only=True)
+
+    op: ClassVar[int]
+    ranges: ClassVar[dict[str, tuple[float, float]]]
+    """The parameters, and the range that PDEZoo draws each from."""
+    exactness: ClassVar[tuple[bool, bool]]
+
+    def __post_init__(self) -> None:
+        for name in self.ranges:
+            object.__setattr__(self, name, positive(f"{self._name()} {name}", getattr(self, name)))
+        object.__setattr__(self, "center", point(f"{self._name()} center", self.center))
+        object.__setattr__(self, "angle", finite(f"{self._name()} angle", self.angle))
+
+    @classmethod
+    def _name(cls) -> str:
+        return cls.__name__.lower()
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The values of the parameters."""
+        return tuple(getattr(self, name) for name in self.ranges)
+
+    @abstractmethod
+    def reach(self, u: float, v: float) -> float:
+        """The largest u x + v y over the shape, for a unit vector (u, v), in its own frame."""
+
+    @abstractmethod
+    def curve(self, t: np.ndarray) -> np.ndarray:
+        """The outline in the shape's own frame."""
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        (x, y), cos, sin = self.center, math.cos(self.angle), math.sin(self.angle)
+        # The axes of the plane, seen from the frame of the shape, are (cos, -sin) and (sin, cos).
+        return (
+            x - self.reach(-cos, sin),
+            x + self.reach(cos, -sin),
+            y - self.reach(-sin, -cos),
+            y + self.reach(sin, cos),
+        )
+
+    def outline(self, t: np.ndarray) -> np.ndarray:
+        cos, sin = math.cos(self.angle), math.sin(self.angle)
+        return self.curve(t) @ np.array([[cos, sin], [-sin, cos]]) + self.center
+
+    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+        code.append((self.op, out, len(constants), 0))
+        # A shape with one parameter repeats it: a square is a rectangle.
+        a, b = (*self.parameters, *self.parameters)[:2]
+        constants.extend((*self.center, math.cos(self.angle), math.sin(self.angle), a, b))
+
+    def move(self, dx: float, dy: float) -> Self:
+        x, y = self.center
+        return dataclasses.replace(self, center=(x + finite("dx", dx), y + finite("dy", dy)))
+
+    def rotate(self, angle: float) -> Self:
+        turn, (x, y) = finite("angle", angle), self.center
+        cos, sin = math.cos(turn), math.sin(turn)
+        return dataclasses.replace(self, center=(cos * x - sin * y, sin * x + cos * y), angle=self.angle + turn)
+
+    def scale(self, factor: float) -> Self:
+        factor, (x, y) = positive("factor", factor), self.center
+        sizes: dict[str, Any] = {name: factor * value for name, value in zip(self.ranges, self.parameters, strict=True)}
+        return dataclasses.replace(self, **sizes, center=(factor * x, factor * y))
+
+    def describe(self) -> dict[str, Any]:
+        parameters = dict(zip(self.ranges, self.parameters, strict=True))
+        return {"shape": self._name(), **parameters, "center": list(self.center), "angle": self.angle}
+
+    def __repr__(self) -> str:
+        arguments = [repr(value) for value in self.parameters]
+        if self.center != (0.0, 0.0):
+            arguments.append(f"center={self.center}")
+        if self.angle != 0.0:
+            arguments.append(f"angle={self.angle}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+
+class CorneredShape(Shape):
+    """A convex polygon: it is given by its vertices [k, 2]."""
+
+    exactness = (True, False)
+
+    @property
+    @abstractmethod
+    def vertices(self) -> np.ndarray:
+        """Vertices [k, 2] in the shape's own frame."""
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return curves.polyline_breaks([self.vertices])
+
+    @property
+    def perimeter(self) -> float:
+        return curves.polyline_length([self.vertices])
+
+    def reach(self, u: float, v: float) -> float:
+        return float((self.vertices @ (u, v)).max())
+
+    def curve(self, t: np.ndarray) -> np.ndarray:
+        return curves.polyline([self.vertices], t)

@@ -1,0 +1,441 @@
+"""Certificates: the error of anybody's field, estimated without bias from fresh walks, with confidence intervals.
+
+With any control variate φ, such as a fit, the error of a field v is u − v = (u − φ) + (φ − v). The second part is known
+at every pixel. The first is the solution of the problem that φ leaves over, on the boundary and of the source: walks
+from random pixels estimate it without bias, up to their ε, and so they do its products. The better φ is, the narrower
+is the interval; that it is any good need not be known.
+
+Intervals are for the mean over pixels and the mean square, corrected for skewness (Hall, 1992). Pixels are drawn more
+often where the boundary says that much is left over. Where it has values that no walk has met, intervals reach as far
+as these could matter.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mc2.checks import whole
+from mc2.errors import InputError, short
+from mc2.fits.edge import Edge, LeftOver
+from mc2.fits.features import can_enclose
+from mc2.fits.field import Field
+from mc2.problems import Frame, Problem
+from mc2.solvers.averaging import Scores, score_walks
+from mc2.walks.engine import MAX_KEY, Options
+
+if TYPE_CHECKING:
+    from mc2.solvers.solution import Solution
+
+Array = NDArray[np.float64]
+Bounds = tuple[float, float, float, float]
+INSTANCE = 1 << 40
+"""Keys the random numbers of certificates: no other walks use them."""
+REGIONS = 3
+"""Regions along each side of the field's bounding box."""
+ROUNDING = 1e-15
+"""Part of the largest value that no upper end is below."""
+FEWEST = 8
+"""Points from which an interval is made."""
+CONTROL = 0.2
+"""Part of a claim's error that a control variate found for it may have: the interval is then narrow enough."""
+COMPARED = 512
+"""Points at which the two are compared to tell, about."""
+CLEAR = 0.5
+"""Part of the estimated error below which no lower end is claimed: mean squares are skewed, and it is hardly seen."""
+UNSAMPLED = 1e-10
+"""Part of the largest value below which an error for the source is not worth sampling it."""
+NOT_ENCLOSED = "{} cannot be enclosed: a feature narrower than all samples may be missed"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with a confidence interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> "Interval":
+        """In other units."""
+        return Interval(self.estimate * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True)
+class Region:
+    """The error in a box.
+
+    bounds: (xmin, xmax, ymin, ymax).
+    points: from how many.
+    mean: of u − value, with its sign.
+    rms: the root of the mean square of u − value.
+    """
+
+    bounds: Bounds
+    points: int
+    mean: Interval
+    rms: Interval
+
+    def outward(self, frame: Frame) -> "Region":
+        """In the user's units."""
+        (xmin, xmax), (ymin, ymax) = frame.outward(self.bounds[:2], self.bounds[2:])
+        bounds = float(xmin), float(xmax), float(ymin), float(ymax)
+        return Region(bounds, self.points, self.mean.scaled(frame.value), self.rms.scaled(frame.value))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The error of a field.
+
+    overall, regions: averages, with confidence intervals.
+    confidence: that each interval holds the truth, such as 0.95.
+    kind: `walks`; or `bound` where walks cannot judge, from boundary least squares: its ends are bounds.
+    points: [count, 2], where walks began.
+    values, standard_error: unbiased estimates of u there, and their standard errors.
+    walks: in all.
+    note: what the intervals rest on.
+    """
+
+    overall: Region
+    regions: tuple[Region, ...]
+    confidence: float
+    points: Array
+    values: Array
+    standard_error: Array
+    walks: int
+    kind: str = "walks"
+    note: str = ""
+
+    def __str__(self) -> str:
+        rows = [("overall", self.overall)]
+        for region in self.regions:
+            xmin, xmax, ymin, ymax = region.bounds
+            rows.append((f"[{xmin:.3g}, {xmax:.3g}] × [{ymin:.3g}, {ymax:.3g}]", region))
+        lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
+        if self.kind == "bound":
+            lines = ["error, root mean square with a bound from boundary least squares (walks cannot judge here)"]
+        width = max(len(name) for name, _ in rows)
+        for name, region in rows:
+            lines.append(f"{name:{width}} {_interval_text(region.rms)}, {region.points:,} points")
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def outward(self, frame: Frame) -> "Certificate":
+        """In the user's units."""
+        return replace(
+            self,
+            overall=self.overall.outward(frame),
+            regions=tuple(region.outward(frame) for region in self.regions),
+            points=np.stack(frame.outward(*self.points.T), axis=1),
+            values=self.values * frame.value,
+            standard_error=self.standard_error * frame.value,
+        )
+
+
+def _interval_text(rms: Interval) -> str:
+    if rms.low <= 0:
+        return f"at most {rms.high:.1e}" + (f" (about {rms.estimate:.1e})" if rms.estimate > 0.3 * rms.high else "")
+    return f"{rms.estimate:.1e} ({rms.low:.1e} … {rms.high:.1e})"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is to be certified, in a problem's frame.
+
+    x, y: points inside the domain [n].
+    value: the field there [n].
+    likely: where errors are likely, in any unit [n], such as error bars; or nothing.
+    drawn: whether the points are all pixels, from which some are drawn; else walks start from all of them.
+    """
+
+    x: Array
+    y: Array
+    value: Array
+    likely: Array | None = None
+    drawn: bool = True
+
+
+def certify_claim(
+    problem: Problem,
+    field: Field,
+    claim: Claim,
+    options: Options,
+    *,
+    walks: int,
+    points: int,
+    confidence: float,
+    seed: int,
+) -> Certificate:
+    """The error of a claim by fresh walks. field: the control variate φ. points: how many are drawn."""
+    edge = Edge(problem)
+    left = edge.left(field)
+    fitted, lift_error = field(claim.x, claim.y), field.error(claim.x, claim.y)
+    known = fitted - claim.value
+    drawn = _draw(claim, known, left, points, (options.seed, seed)) if claim.drawn else _all(claim)
+    x, y = claim.x[drawn.index], claim.y[drawn.index]
+    scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
+    sampled = not field.exact or float(lift_error.max()) > UNSAMPLED * scale
+    scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=sampled)
+    quantile, floor = _quantile(confidence), ROUNDING * scale
+    if not sampled:
+        floor += quantile * float(np.sqrt(np.mean(lift_error**2)))
+    hidden_mean, hidden_square = left.hidden(scores.largest)
+    make = _Maker(
+        known, drawn, scores, quantile, floor, (hidden_mean + field.unsampled, hidden_square + field.unsampled**2),
+        np.zeros_like(lift_error) if field.exact else lift_error,
+    )  # fmt: skip
+    bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
+    regions = [
+        make.region(inside, box)
+        for inside, box in _split(claim.x, claim.y, bounds)
+        if inside[drawn.index].sum() >= FEWEST
+    ]
+    return Certificate(
+        make.region(np.ones(claim.x.size, bool), bounds),
+        tuple(regions),
+        confidence,
+        np.stack([x, y], axis=1),
+        fitted[drawn.index] + scores.mean + (0.0 if scores.source_mean is None else scores.source_mean),
+        np.sqrt(scores.variance + (0.0 if scores.source_variance is None else scores.source_variance)),
+        walks * x.size,
+        note=_note(problem, edge),
+    )
+
+
+def _note(problem: Problem, edge: Edge) -> str:
+    """What the intervals rest on, where they rest on samples of data that nobody can look into."""
+    sampled = [] if edge.enclosed else ["boundary data"]
+    if problem.source is not None and not can_enclose(problem.source):
+        sampled.insert(0, "the source")
+    return NOT_ENCLOSED.format(" and ".join(sampled)) if sampled else ""
+
+
+def bound_claim(claim: Claim, fitted: Array, error: float, confidence: float) -> Certificate:
+    """The error of a claim where walks cannot judge: by a fit, and a bound for its own error."""
+    known = fitted - claim.value
+    bounds = float(claim.x.min()), float(claim.x.max()), float(claim.y.min()), float(claim.y.max())
+
+    def region(inside: NDArray[np.bool_], box: Bounds) -> Region:
+        mean, rms = float(known[inside].mean()), float(np.sqrt(np.mean(known[inside] ** 2)))
+        # the bound is for the root mean square over all pixels
+        own = error * float(np.sqrt(inside.size / inside.sum()))
+        intervals = Interval(mean, mean - own, mean + own), Interval(rms, max(rms - own, 0.0), rms + own)
+        return Region(box, int(inside.sum()), *intervals)
+
+    boxes = [(inside, box) for inside, box in _split(claim.x, claim.y, bounds) if inside.sum() >= FEWEST]
+    return Certificate(
+        region(np.ones(known.size, bool), bounds),
+        tuple(region(inside, box) for inside, box in boxes),
+        confidence,
+        np.stack([claim.x, claim.y], axis=1),
+        fitted,
+        np.full(fitted.size, error),
+        0,
+        kind="bound",
+        note="a bound from the misfit at fresh boundary points and the condition of the problem, not from walks",
+    )
+
+
+def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidence: float, seed: int) -> Certificate:
+    """What `Solution.certify` documents."""
+    check_arguments(walks, points, confidence, seed)
+    inner = solution.inner or solution
+    claim = _claim_of(solution, points)
+    if inner.method == "boundary":
+        error = float(np.sqrt(np.mean(inner.answer.standard_error(claim.x, claim.y) ** 2)))
+        found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
+    else:
+        count = points if isinstance(points, int) else 0
+        field = inner.fitted if inner.method == "rounds" else control_for(inner.problem, inner.options, claim)
+        found = certify_claim(
+            inner.problem, field, claim, inner.options, walks=walks, points=count, confidence=confidence, seed=seed
+        )
+    return found.outward(solution.frame)
+
+
+def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
+    """The control variate that `solve` would find, from walks of its own; no better than a claim's error asks for."""
+    from mc2.solvers.solve import find_control
+
+    quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=max(options.max_steps, 1024))
+    some = slice(None, None, max(1, claim.x.size // COMPARED))
+    x, y, value = claim.x[some], claim.y[some], claim.value[some]
+
+    def enough(field: Field) -> float:
+        return CONTROL * float(np.sqrt(np.mean((field(x, y) - value) ** 2)))
+
+    return find_control(problem, quiet, enough)
+
+
+def check_arguments(walks: int, points: object, confidence: float, seed: int) -> None:
+    """Refuse what no certificate can be made with."""
+    whole("walks", walks, 2)
+    whole("seed", seed, 0, MAX_KEY - INSTANCE)  # beyond, random numbers would be those of other walks
+    if isinstance(points, int):
+        whole("points", points, FEWEST)
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise InputError(f"confidence = {confidence!r} must lie between 0 and 1, such as 0.95")
+
+
+def _claim_of(solution: "Solution", points: int | ArrayLike) -> Claim:
+    inner = solution.inner or solution
+    if isinstance(points, int):
+        bars = inner.standard_error[inner.mask]
+        x, y = (c[inner.mask] for c in inner.grid.points())
+        known = bool(np.isfinite(bars).all() and bars.sum() > 0)
+        return Claim(x, y, inner.values[inner.mask], bars if known else None)
+    x, y = solution.frame.inward(*read_points(points))
+    x, y = x.astype(np.float32).astype(float), y.astype(np.float32).astype(float)
+    return Claim(x, y, inner(x, y), drawn=False)
+
+
+def read_points(points: ArrayLike) -> Array:
+    """Points as an array [2, count]."""
+    try:
+        array = np.asarray(points, float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
+        raise InputError(f"points = {short(points)} must be a number of points, or an array [count, 2]")
+    return array.T
+
+
+# --- which points -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """index: of the points that walks start from [count]. weight: what each stands for, 1 on average; None for all."""
+
+    index: NDArray[np.intp]
+    weight: Array | None
+
+
+def _all(claim: Claim) -> _Drawn:
+    return _Drawn(np.arange(claim.x.size), None)
+
+
+def _draw(claim: Claim, known: Array, left: LeftOver, count: int, seed: tuple[int, int]) -> _Drawn:
+    """Pixels with replacement: half of them anywhere, the others where errors are likely.
+
+    Of a field without error bars, that is where φ − v is large: u − φ, which is multiplied by it, matters most there.
+    """
+    size = claim.x.size
+    shares = [np.full(size, 1 / size)]
+    for likely in (np.abs(known) if claim.likely is None else claim.likely, left.likely(claim.x, claim.y)):
+        if likely is not None and likely.sum() > 0:
+            shares.append(likely / likely.sum())
+    share = 0.5 * shares[0] + 0.5 * np.mean(shares[1:] or shares, axis=0)
+    index = np.random.default_rng(seed).choice(size, count, p=share / share.sum())
+    return _Drawn(index, 1 / (size * share[index]))
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes intervals.
+
+    known: φ − v at all points.
+    drawn: those that were walked from.
+    scores: what walks say there of u − φ.
+    quantile: of the intervals.
+    floor: no upper end is below.
+    hidden: mean and mean square of what walks have not met: see `LeftOver.hidden` and `Field.unsampled`.
+    lift_error: standard error of φ at all points for a rough source; 0 where all of it is sampled well.
+    """
+
+    known: Array
+    drawn: _Drawn
+    scores: Scores
+    quantile: float
+    floor: float
+    hidden: tuple[float, float]
+    lift_error: Array
+
+    def region(self, inside: NDArray[np.bool_], bounds: Bounds) -> Region:
+        """inside: which of all points."""
+        chosen, share = inside[self.drawn.index], float(inside.mean())
+        known, left, variance = self.known[self.drawn.index], self.scores.mean, self.scores.variance
+        # an estimate e of variance v has e² of variance 4 e² v + 2 v²
+        noise = 4 * np.maximum((known + left) ** 2 - variance, 0) * variance + 2 * variance**2
+        mean = self._average(left, variance, chosen, share)
+        square = self._average(2 * known * left + left**2 - variance, noise, chosen, share)
+        base, base_square = float(self.known[inside].mean()), float(np.mean(self.known[inside] ** 2))
+        low, middle, high = (base + end for end in mean)
+        least, centre, most = (float(np.sqrt(max(base_square + end, 0.0))) for end in square)
+        least = least if least > CLEAR * centre else 0.0
+        shift, reach = self._source(chosen, inside, share)
+        reach += float(np.sqrt(self.hidden[1] / share)) + self.floor
+        wider = self.hidden[0] / share + self.floor
+        low, high = low + min(shift[0], 0.0) - wider, high + max(shift[1], 0.0) + wider
+        most = max(most + reach, abs(middle))
+        sure = max(low, -high, 0.0)  # |mean| is at least so much, and the root mean square is never less
+        rms = Interval(max(centre, abs(middle)), max(least - reach, sure, 0.0), most)
+        return Region(bounds, int(chosen.sum()), Interval(middle, float(low), float(high)), rms)
+
+    def _average(
+        self, values: Array, variance: Array, chosen: NDArray[np.bool_], share: float
+    ) -> tuple[float, float, float]:
+        """Low, mean and high of the average: over points drawn their spread tells, over all only the walks' noise."""
+        if self.drawn.weight is None:
+            count = int(chosen.sum())
+            mean, error = float(values[chosen].mean()), float(np.sqrt(variance[chosen].sum())) / count
+            return mean - self.quantile * error, mean, mean + self.quantile * error
+        return _skewed(self.drawn.weight * chosen * values / share, self.quantile)
+
+    def _source(
+        self, chosen: NDArray[np.bool_], inside: NDArray[np.bool_], share: float
+    ) -> tuple[tuple[float, float], float]:
+        """What is left of the source may do: to the mean, from … to, and to the root mean square, at most.
+
+        Its walks are noisy wherever it is rough, so what they say is not added: intervals reach as far as it could,
+        and as far as the lift itself says.
+        """
+        if self.scores.source_mean is None or self.scores.source_variance is None:
+            return (0.0, 0.0), 0.0
+        left, variance = self.scores.source_mean, self.scores.source_variance
+        low, _, high = self._average(left, variance, chosen, share)
+        weight = chosen / share if self.drawn.weight is None else self.drawn.weight * chosen / share
+        # from the variances: where few walks meet the source, the squares themselves hardly spread
+        noise = np.sqrt(np.sum(weight**2 * (4 * np.maximum(left**2 - variance, 0) * variance + 2 * variance**2)))
+        square = max(float(np.mean(weight * (left**2 - variance))), 0.0) + self.quantile * float(noise) / len(left)
+        own = self.quantile * float(np.sqrt(np.mean(self.lift_error[inside] ** 2)))
+        return (low - own, high + own), float(np.hypot(np.sqrt(square), own))
+
+
+def _skewed(values: Array, quantile: float) -> tuple[float, float, float]:
+    """Low, mean and high of the mean of values that may be skewed: Hall's transformation of Student's t."""
+    mean, spread = float(values.mean()), float(values.std())
+    error = spread / np.sqrt(values.size)
+    if spread == 0:
+        return mean, mean, mean
+    skew = float(np.mean(((values - mean) / spread) ** 3)) / np.sqrt(values.size)
+
+    def back(t: float) -> float:
+        if abs(skew) < 1e-6:
+            return t
+        return float(3 / skew * (np.cbrt(1 + skew * (t - skew / 6)) - 1))
+
+    return mean - error * back(quantile), mean, mean - error * back(-quantile)
+
+
+def _quantile(confidence: float) -> float:
+    """How many standard errors a two-sided interval reaches."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + 0.5 * confidence))
+
+
+def _split(x: Array, y: Array, bounds: Bounds) -> list[tuple[NDArray[np.bool_], Bounds]]:
+    """Equal boxes, and which points lie in each."""
+    columns = np.linspace(bounds[0], bounds[1], REGIONS + 1)
+    rows = np.linspace(bounds[2], bounds[3], REGIONS + 1)
+    column = np.clip(np.searchsorted(columns, x, side="right") - 1, 0, REGIONS - 1)
+    row = np.clip(np.searchsorted(rows, y, side="right") - 1, 0, REGIONS - 1)
+    return [
+        ((column == i) & (row == j), (columns[i], columns[i + 1], rows[j], rows[j + 1]))
+        for j in range(REGIONS)
+        for i in range(REGIONS)
+    ]

@@ -1,0 +1,210 @@
+"""`Solution`: a solved problem: values, error bars, how they came about, and what can be done with them."""
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mc2.compute.compile import as_points
+from mc2.errors import InputError
+from mc2.files import check_target, replacing, write_bytes
+from mc2.fits.field import Field
+from mc2.geometry import Grid
+from mc2.problems import Frame, Problem
+from mc2.solvers.rounds import Round
+from mc2.walks.engine import Options
+from mc2.walks.schedule import threads_limited
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mc2.solvers.certificate import Certificate
+
+Array = NDArray[np.float64]
+PORTION = 1 << 16
+"""Pixels whose error bars are computed at a time: all functions of a fit are held there."""
+
+
+def check_solution_target(path: Path) -> None:
+    """Refuse a file that a solution could not be saved to, before any work is done."""
+    check_target(path, ".npz", ".nc")
+    if path.suffix.lower() == ".nc":
+        _xarray()
+
+
+def _xarray() -> Any:
+    try:
+        import xarray
+    except ImportError:
+        raise InputError("xarray is not installed: pip install xarray, or save to .npz") from None
+    return xarray
+
+
+class Answer(Protocol):
+    """What a solution is made of: it can be asked anywhere in the domain."""
+
+    def values(self, x: Array, y: Array) -> Array: ...
+
+    def standard_error(self, x: Array, y: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class _Outward:
+    """An answer in a frame, asked and answering in the user's units."""
+
+    inner: Answer
+    frame: Frame
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self.inner.values(*self.frame.inward(x, y)) * self.frame.value
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        return self.inner.standard_error(*self.frame.inward(x, y)) * self.frame.value
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of a problem on a grid.
+
+    values: [n, n], row = y, 0 outside the mask.
+    method: how it was obtained, `rounds`, `boundary` (least squares on the boundary, without walks), `physics`, `none`
+    (the walks' mean) or a network's name.
+    history: step by step.
+    walks: in all, not per pixel.
+    converged: whether the tolerance is met, if there was one, and what judges the fit does not contradict its error
+    bars: walks, and for the source lattices of two resolutions.
+    reason: why it stopped, and against what it was judged.
+    """
+
+    problem: Problem
+    grid: Grid
+    mask: NDArray[np.bool_]
+    values: Array
+    method: str
+    history: tuple[Round, ...]
+    walks: int
+    seconds: float
+    answer: Answer = field(repr=False)
+    fitted: Field = field(repr=False)
+    options: Options = field(repr=False)
+    converged: bool = False
+    reason: str = ""
+    known_error: Array | None = field(default=None, repr=False)
+    """The standard error on the grid, where it need not be computed."""
+    inner: "Solution | None" = field(default=None, repr=False)
+    """The same solution in units of ordinary size, in which it was found; see `mc2.problems.frame`."""
+    frame: Frame = field(default=Frame(), repr=False)
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The solution at points inside the domain; x and y broadcast.
+
+        Where walks were averaged at pixels, other walks are averaged here: values agree within their error bars.
+        """
+        px, py, shape = as_points(x, y)
+        outside = np.flatnonzero(~(self.problem.domain.distance(px, py) >= -self.problem.domain.rounding))
+        if outside.size:
+            first = int(outside[0])
+            raise InputError(f"({px[first]:.4g}, {py[first]:.4g}) lies outside the domain, where there is no solution")
+        return self.answer.values(px, py).reshape(shape)[()]
+
+    @cached_property
+    def standard_error(self) -> Array:
+        """Of the values [n, n], 0 outside the mask."""
+        if self.known_error is not None:
+            return self.known_error
+        out = np.zeros(self.grid.shape)
+        x, y = (c[self.mask] for c in self.grid.points())
+        parts = (slice(first, first + PORTION) for first in range(0, x.size, PORTION))
+        out[self.mask] = np.concatenate([self.answer.standard_error(x[part], y[part]) for part in parts])
+        return out
+
+    @property
+    def error(self) -> Array:
+        """The standard error, for short."""
+        return self.standard_error
+
+    def certify(
+        self, walks: int = 64, points: int | ArrayLike = 4096, *, confidence: float = 0.95, seed: int = 0
+    ) -> "Certificate":
+        """Fresh walks that tell the error of the values, without knowing the exact solution.
+
+        walks: from each of the points. points: how many, at random among the pixels; or an array [count, 2]. seed:
+        another one gives other points and walks; none are those of the solution.
+        """
+        from mc2.solvers.certificate import certify
+
+        with threads_limited(self.options.threads):
+            return certify(self, walks, points, confidence, seed)
+
+    def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
+        """This solution in the user's units. problem, grid: in these units. frame: what this one is in."""
+        scale = frame.value
+        history = tuple(
+            replace(step, before=step.before * scale, after=step.after * scale, error=step.error * scale)
+            for step in self.history
+        )
+        return replace(
+            self, problem=problem, grid=grid, values=self.values * scale, history=history,
+            answer=_Outward(self.answer, frame), inner=self, frame=frame,
+            known_error=None if self.known_error is None else self.known_error * scale,
+        )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write values, standard_error, mask, bounds and the record: to .npz, or to .nc with xarray."""
+        path = Path(path)
+        check_solution_target(path)
+        if path.suffix.lower() == ".nc":
+            dataset = self.to_xarray()
+            write_bytes(path, dataset.assign(mask=dataset.mask.astype("int8")).to_netcdf(engine="scipy"))
+            return
+        with replacing(path) as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                values=self.values,
+                standard_error=self.standard_error,
+                mask=self.mask,
+                bounds=np.array(self.grid.bounds),
+                record=np.array(json.dumps(self.record())),
+            )
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset with coordinates x and y; NaN outside the domain."""
+        xarray = _xarray()
+        fields = {"values": self.values, "standard_error": self.standard_error}
+        return xarray.Dataset(
+            {name: (("y", "x"), np.where(self.mask, array, np.nan)) for name, array in fields.items()}
+            | {"mask": (("y", "x"), self.mask)},
+            coords={"x": self.grid.x, "y": self.grid.y},
+            attrs={"record": json.dumps(self.record())},
+        )
+
+    def record(self) -> dict[str, Any]:
+        """How it came about, as plain data."""
+        return {
+            "family": self.problem.name,
+            "method": self.method,
+            "walks": self.walks,
+            "seconds": self.seconds,
+            "converged": self.converged,
+            "reason": self.reason,
+            "options": asdict(self.options),
+            "history": [asdict(step) for step in self.history],
+        }
+
+    def plot(self, exact: Any = None, title: str = "") -> "Figure":
+        """The solution and its standard error and, given the exact field, the error, as a matplotlib figure."""
+        from mc2.plotting import panels, show_field
+
+        figure, axes = panels(2 if exact is None else 4, title)
+        extent = self.grid.extent
+        show_field(axes[0], self.values, self.mask, extent, f"solution, {self.walks:,} walks")
+        show_field(axes[1], self.standard_error, self.mask, extent, "standard error", "magma")
+        if exact is not None:
+            show_field(axes[2], exact, self.mask, extent, "exact solution")
+            show_field(axes[3], np.abs(self.values - exact), self.mask, extent, "|error|", "magma")
+        return figure

@@ -1,0 +1,1 @@
+"""Walks on the CPU: blocks of lanes, one walk per lane."""

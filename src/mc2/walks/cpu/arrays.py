@@ -1,0 +1,90 @@
+"""Walks for problems with Python functions that cannot be compiled: the functions are called once per step."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.compute.compile import LANES
+from mc2.walks.engine import Options, Place, rule_values
+from mc2.walks.plan import Plan
+from mc2.walks.schedule import Progress, Task, run_tasks
+
+PADDING = -1
+"""In place of a walk's number, where a block is only filled up."""
+
+
+def run_arrays(
+    plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same walks as `run_cpu`, on one thread."""
+    from mc2.walks.cpu.lane_kernels import Rules, Tables
+    from mc2.walks.random_kernels import make_key
+
+    domain = plan.problem.domain.program
+    none = (np.zeros((0, 5), np.int32), np.zeros(1, np.float32))
+    tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
+    rules = Rules(*rule_values(plan, options))
+    key = make_key(options.seed, instance)
+
+    def work(task: Task, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+        walks = int(task.marks[-1])
+        point = np.repeat(np.arange(task.start, task.stop), walks)
+        number = np.tile(np.arange(task.first_walk, task.first_walk + walks, dtype=np.uint32), task.stop - task.start)
+        values, counts = _walk(plan, tables, rules, key, place, point, number)
+        values = values.reshape(-1, walks)
+        sums[:] = np.stack([np.cumsum(values, 1), np.cumsum(values**2, 1)], -1)[:, task.marks - 1]
+        return counts
+
+    return run_tasks(place.x.size, budgets, work, 1, progress)
+
+
+def _walk(
+    plan: Plan, tables: Any, rules: Any, key: Any, place: Place, point: NDArray[np.int64], number: NDArray[np.uint32]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The value of every walk, given its point and its number."""
+    from mc2.walks.cpu.array_kernels import project_arrays, start_arrays, step_arrays
+    from mc2.walks.cpu.lane_kernels import RADIUS, SHARE, SUM, WEIGHT, X, Y
+
+    count = len(point)
+    padded = -(-count // LANES) * LANES
+    state = np.zeros((6, padded), np.float32)
+    state[X, :count], state[Y, :count] = place.x[point], place.y[point]
+    state[X, count:], state[Y, count:] = place.x[point[0]], place.y[point[0]]
+    start_arrays(tables, rules, state)
+    pixel, walk = np.zeros(padded, np.uint32), np.zeros(padded, np.uint32)
+    pixel[:count], walk[:count] = place.keys[point], number
+    step = np.zeros(padded, np.uint32)
+    final = np.zeros((6, padded), np.float32)
+    active = np.where(np.arange(padded) < count, np.arange(padded), PADDING)
+    counts = np.zeros(3, np.int64)
+    while active.size:
+        samples, weights = np.zeros((2, active.size), np.float32), np.zeros(active.size, np.float32)
+        step_arrays(tables, rules, key, state, pixel, walk, step, samples, weights)
+        if plan.source is not None:
+            state[SUM] += weights * plan.source(samples[0], samples[1]).astype(np.float32)
+        ended = (state[RADIUS] < rules.epsilon) | (step >= rules.max_steps)
+        real = ended & (active != PADDING)
+        counts[0] += int(step[real].sum())
+        counts[1] += int((state[RADIUS, real] >= rules.epsilon).sum())
+        final[:, active[real]] = state[:, real]
+        state, pixel, walk, step, active = _keep(~ended & (active != PADDING), state, pixel, walk, step, active)
+    project_arrays(tables, final)
+    _, boundary, laplacian = plan.functions
+    values = final[WEIGHT] * boundary(final[X], final[Y]) + final[SUM]
+    if laplacian is not None:
+        values -= final[SHARE] * laplacian(final[X], final[Y])
+    counts[2] = int((~np.isfinite(values[:count])).sum())
+    return values[:count], counts
+
+
+def _keep(
+    keep: NDArray[np.bool_], state: Any, pixel: Any, walk: Any, step: Any, active: Any
+) -> tuple[Any, Any, Any, Any, Any]:
+    """The walks that go on, filled up to whole blocks with ended ones, which no longer count."""
+    active = np.where(keep, active, PADDING)
+    index = np.flatnonzero(keep)
+    if index.size % LANES:
+        index = np.concatenate([index, np.flatnonzero(~keep)[: LANES - index.size % LANES]])
+    return np.ascontiguousarray(state[:, index]), pixel[index], walk[index], step[index], active[index]

@@ -1,0 +1,1 @@
+"""Walks on NVIDIA GPUs: one walk per thread."""

@@ -1,0 +1,155 @@
+"""Problems packed for an NVIDIA GPU: their programs behind each other, in the arrays that the kernels read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.functions import Atoms
+from mc2.walks.plan import Plan
+
+if TYPE_CHECKING:
+    from mc2.walks.engine import Options
+
+MOST_WALKS = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Problems in the arrays that the kernels read; and which of them each kind of kernel is for.
+
+    Made of NumPy arrays, so that another process can do the packing, until they are uploaded. constants, operators:
+    of exact solutions that are tables of atoms, in float64. exact: whether all of them are.
+    """
+
+    arrays: tuple[Any, ...]
+    constants: Any
+    operators: Any
+    groups: dict[str, Any]
+    count: int
+    exact: bool
+
+    def upload(self, put: Callable[[NDArray[Any]], Any] | None = None) -> "Packed":
+        """The same on the device. put: what takes an array there."""
+        from numba import cuda
+
+        up = put or cuda.to_device
+        groups = {kind: up(numbers) for kind, numbers in self.groups.items()}
+        arrays = tuple(map(up, self.arrays))
+        return Packed(arrays, up(self.constants), up(self.operators), groups, self.count, self.exact)
+
+
+def pack(
+    plans: Sequence[Plan], instances: Sequence[int], options: "Options", walks: Sequence[int] | None = None
+) -> Packed:
+    """Put the programs of many problems behind each other. walks: the most for each of them, if they differ."""
+    from mc2.walks.random_kernels import make_key
+
+    domains, functions = _Pile(4), _Pile(5)
+    programs = np.zeros((len(plans), 13), np.int32)
+    shapes = np.zeros((len(plans), 12), np.float32)
+    rules = np.zeros((len(plans), 6), np.float32)
+    operators = np.zeros((len(plans), 3))
+    groups: dict[str, list[int]] = {}
+    for number, plan in enumerate(plans):
+        program = plan.problem.domain.program
+        programs[number, 0:2] = domains.add(program.code, program.constants, _domain_offsets(program.code))
+        programs[number, 8:11], shapes[number] = _two_shapes(program.code, program.constants)
+        operator = _table_operator(plan) if programs[number, 8] >= 0 else None
+        if operator is None:
+            for index, function in enumerate(plan.functions):
+                if function is not None and function.program is not None:
+                    code, constants = function.program.code, function.program.constants
+                    programs[number, 2 + 2 * index : 4 + 2 * index] = functions.add(code, constants, _offsets(code))
+            kind = "general" if plan.source is not None else "laplace"
+        else:
+            table = plan.problem.boundary.program
+            terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
+            programs[number, 2:4] = functions.add(terms, table.constants)  # type: ignore[union-attr]
+            operators[number] = plan.problem.operator() if plan.source is not None else 0.0
+            kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
+        groups.setdefault(kind, []).append(number)
+        programs[number, 11:13] = plan.family, MOST_WALKS if walks is None else walks[number]
+        rules[number] = plan.parameter, options.shell(plan.problem.domain), plan.largest, *(operator or (0.0, 0.0, 0.0))
+    keys = np.stack([make_key(options.seed, instance) for instance in instances])
+    arrays = (*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
+    chosen = {kind: np.array(numbers, np.int32) for kind, numbers in groups.items()}
+    exact = not {"general", "laplace"} & groups.keys()
+    return Packed(arrays, functions.exact_constants(), operators, chosen, len(plans), exact)
+
+
+def _table_operator(plan: Plan) -> tuple[float, float, float] | None:
+    """The operator that makes the source from the boundary's atoms, if all functions are made of the same atoms."""
+    source, boundary, laplacian = plan.functions
+    if not isinstance(boundary, Atoms) or boundary.operator != (1.0, 0.0, 0.0):
+        return None
+    for function in (source, laplacian):
+        if function is not None and not (isinstance(function, Atoms) and function.atoms == boundary.atoms):
+            return None
+    if laplacian is not None and laplacian.operator != (0.0, 1.0, 0.0):  # type: ignore[attr-defined]
+        return None
+    operator = source.operator if source is not None else (0.0, 0.0, 0.0)  # type: ignore[attr-defined]
+    return operator if plan.name == "biharmonic" or operator[2] == 0 else None
+
+
+class _Pile:
+    """Instructions and constants of many programs behind each other."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.codes: list[NDArray[np.int32]] = []
+        self.constants: list[NDArray[np.float64]] = []
+        self.rows = 0
+        self.numbers = 0
+
+    def add(
+        self, code: NDArray[np.int32], constants: NDArray[np.float64], offsets: NDArray[np.bool_] | slice = slice(None)
+    ) -> list[int]:
+        """Append a program; returns its first row and the row after its last. offsets: rows whose a is an offset."""
+        code = code.copy()
+        code[offsets, 2] += self.numbers
+        self.codes.append(code)
+        self.constants.append(constants)
+        first = self.rows
+        self.rows += len(code)
+        self.numbers += len(constants)
+        return [first, self.rows]
+
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        code = np.concatenate(self.codes) if self.codes else np.zeros((1, self.width), np.int32)
+        return code, self.exact_constants().astype(np.float32)
+
+    def exact_constants(self) -> NDArray[np.float64]:
+        return np.concatenate(self.constants) if self.constants else np.zeros(1)
+
+
+def _two_shapes(code: NDArray[np.int32], constants: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
+    """Two shapes, their Boolean (−1 for a single shape) and their constants; −1 throughout for any other domain."""
+    from mc2.geometry.kernels import POLYGON, UNION
+
+    found = np.zeros(12)
+    operations = code[:, 0]
+    if len(code) == 1 and operations[0] < POLYGON:
+        found[:6] = constants[code[0, 2] : code[0, 2] + 6]
+        return [int(operations[0]), -1, -1], found
+    if len(code) == 3 and operations[0] < POLYGON and operations[1] < POLYGON and operations[2] >= UNION:
+        order = [0, 1] if code[2, 2] == code[0, 1] else [1, 0]  # the Boolean may name them the other way round
+        for place, row in enumerate(order):
+            found[6 * place : 6 * place + 6] = constants[code[row, 2] : code[row, 2] + 6]
+        return [int(operations[order[0]]), int(operations[order[1]]), int(operations[2])], found
+    return [-1, -1, -1], found
+
+
+def _domain_offsets(code: NDArray[np.int32]) -> NDArray[np.bool_]:
+    from mc2.geometry.kernels import UNION
+
+    return code[:, 0] < UNION
+
+
+def _offsets(code: NDArray[np.int32]) -> NDArray[np.bool_]:
+    from mc2.functions.kernels import CONSTANT, FIRST_TERM, SEPARABLE
+
+    operation = code[:, 0]
+    return ((operation >= FIRST_TERM) & (operation <= CONSTANT)) | (operation == SEPARABLE)

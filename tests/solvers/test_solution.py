@@ -1,0 +1,179 @@
+"""What can be done with a solution: files, figures, records."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mc2
+from mc2.errors import InputError
+from mc2.geometry import Annulus, Disk, Grid, Square
+from mc2.walks import estimate
+
+GRID = Grid(24, (-1.0, 1.0, -1.2, 0.8))
+PROBLEM = mc2.Poisson(Annulus(0.3, 1.0), exact="sin(3*x)*cos(y)")
+KINDS = {
+    "rounds": {"walks": 4},
+    "physics": {"walks": 4, "corrector": "physics"},
+    "none": {"walks": 4, "corrector": "none"},
+    "one walk": {"walks": 1, "corrector": "none"},
+}
+each_kind = pytest.mark.parametrize("kind", [*KINDS, "boundary"])
+
+
+def solved(kind):
+    if kind == "boundary":
+        return mc2.solve(mc2.Helmholtz(Square(0.9), exact="sin(3*x)*cos(y)", k=5.0), grid=GRID)
+    return mc2.solve(PROBLEM, grid=GRID, **KINDS[kind])
+
+
+@each_kind
+def test_save_and_read_npz(tmp_path, kind):
+    found = solved(kind)
+    found.save(tmp_path / "s.npz")
+    with np.load(tmp_path / "s.npz", allow_pickle=False) as data:
+        assert sorted(data) == ["bounds", "mask", "record", "standard_error", "values"]
+        for name in ("values", "standard_error", "mask"):
+            np.testing.assert_array_equal(data[name], getattr(found, name))
+        assert data["bounds"].tolist() == [-1.0, 1.0, -1.2, 0.8]
+        record = json.loads(str(data["record"]))
+    assert record == json.loads(json.dumps(found.record()))
+    assert record["family"] == found.problem.name
+    assert [path.name for path in tmp_path.iterdir()] == ["s.npz"]
+
+
+@pytest.mark.parametrize("kind", ["rounds", "boundary"])
+def test_save_and_read_netcdf(tmp_path, kind):
+    xarray = pytest.importorskip("xarray")
+    found = solved(kind)
+    found.save(tmp_path / "s.nc")
+    with xarray.open_dataset(tmp_path / "s.nc", engine="scipy") as data:
+        np.testing.assert_array_equal(data["values"].values[found.mask], found.values[found.mask])
+        assert np.isnan(data["values"].values[~found.mask]).all()
+        np.testing.assert_array_equal(data["standard_error"].values[found.mask], found.standard_error[found.mask])
+        np.testing.assert_array_equal(data["mask"].values.astype(bool), found.mask)
+        np.testing.assert_allclose(data["x"], GRID.x)
+        np.testing.assert_allclose(data["y"], GRID.y)
+        assert data["values"].dims == ("y", "x")
+        assert json.loads(data.attrs["record"])["method"] == found.method
+    assert [path.name for path in tmp_path.iterdir()] == ["s.nc"]
+
+
+def test_datasets_are_interpolated_by_coordinates():
+    """A row is y: xarray finds the pixel of a point."""
+    pytest.importorskip("xarray")
+    found = solved("rounds")
+    near = found.to_xarray()["values"].sel(x=0.6, y=-0.3, method="nearest")
+    assert float(near) == pytest.approx(float(found(float(near.x), float(near.y))), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["s.npz", "s.nc"])
+def test_an_interrupted_file_is_not_there(tmp_path, monkeypatch, name):
+    if name == "s.nc":
+        pytest.importorskip("xarray")
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    found = solved("rounds")
+    found.save(tmp_path / name)
+    before = (tmp_path / name).read_bytes()
+    monkeypatch.setattr("numpy.savez", interrupt)
+    monkeypatch.setattr("xarray.Dataset.to_netcdf", interrupt, raising=False)
+    other = solved("physics")
+    for target in (tmp_path / name, tmp_path / f"other-{name}"):
+        with pytest.raises(KeyboardInterrupt):
+            other.save(target)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["s.pkl", "s", "missing/s.npz", "missing/s.nc"])
+def test_files_that_cannot_be_written(tmp_path, name):
+    with pytest.raises(InputError, match="cannot write") as refused:
+        solved("rounds").save(tmp_path / name)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@each_kind
+def test_figures(kind):
+    import matplotlib.pyplot as plt
+
+    found = solved(kind)
+    exact = found.problem.on_grid(found.problem.exact, GRID)
+    for given, panels in ((None, 2), (exact, 4)):
+        figure = found.plot(given, title="a title")
+        assert len([ax for ax in figure.axes if ax.get_title()]) == panels
+        plt.close(figure)
+
+
+@each_kind
+def test_records_are_plain_data(kind):
+    found = solved(kind)
+    record = found.record()
+    again = json.loads(json.dumps(record, allow_nan=False))
+    assert again["walks"] == found.walks
+    assert again["method"] == found.method == ("none" if kind == "one walk" else kind)
+    assert len(again["history"]) == len(found.history)
+    assert again["converged"] is (kind in ("rounds", "boundary"))  # others are judged by nobody
+    assert again["options"]["seed"] == 0
+    assert again["seconds"] > 0
+    for step, told in zip(found.history, again["history"], strict=True):
+        assert told["kind"] == step.kind
+        assert told["walks"] == step.walks
+
+
+@each_kind
+def test_errors(kind):
+    found = solved(kind)
+    np.testing.assert_array_equal(found.error, found.standard_error)
+    assert found.error.shape == GRID.shape
+    assert (found.error[~found.mask] == 0).all()
+    assert (found.error[found.mask] > 0).all()
+    assert np.isfinite(found.error).all() == (kind != "one walk")
+
+
+def test_the_walks_mean_is_the_estimate():
+    found, walked = solved("none"), estimate(PROBLEM, 4, grid=GRID)
+    np.testing.assert_array_equal(found.values, walked.mean)
+    np.testing.assert_array_equal(found.standard_error, walked.standard_error)
+    assert found.walks == 4 * walked.mask.sum()
+    assert found.history == ()
+
+
+def test_correctors_take_estimates():
+    """An estimate made elsewhere, with other options, which the solution remembers."""
+    from mc2.solvers import NoCorrector, PhysicsCorrector
+
+    walked = estimate(PROBLEM, 16, grid=GRID, seed=5, epsilon=1e-3, device="cpu")
+    exact = PROBLEM.on_grid(PROBLEM.exact, GRID)
+    plain, fitted = (corrector.correct(walked, PROBLEM) for corrector in (NoCorrector(), PhysicsCorrector()))
+    assert (plain.method, fitted.method) == ("none", "physics")
+    errors = [np.sqrt(np.mean((found.values - exact)[found.mask] ** 2)) for found in (plain, fitted)]
+    assert errors[1] < 0.3 * errors[0]
+    ratio = np.abs(fitted.values - exact)[fitted.mask] / fitted.standard_error[fitted.mask]
+    assert 0.3 < np.mean(ratio < 1) < 0.95
+    assert fitted.options.seed == 5
+    assert fitted.options.epsilon == 1e-3
+    at_points = estimate(PROBLEM, 16, points=[[0.5, 0.1]], device="cpu")
+    with pytest.raises(InputError, match="only an estimate on a grid"):
+        NoCorrector().correct(at_points, PROBLEM)
+
+
+def test_only_estimates_on_a_grid_are_corrected_by_physics():
+    from mc2.solvers import PhysicsCorrector
+
+    at_points = estimate(PROBLEM, 16, points=[[0.5, 0.1]], device="cpu")
+    with pytest.raises(InputError, match="only an estimate on a grid"):
+        PhysicsCorrector().correct(at_points, PROBLEM)
+
+
+def test_what_physics_cannot_explain_is_left_to_the_walks():
+    rough = mc2.Laplace(Disk(), boundary=lambda x, y: np.where(x * y > 0, 1.0, -1.0))
+    with pytest.warns(UserWarning, match="it is kept as it is"):
+        found = mc2.solve(rough, 4000, grid=Grid(48), corrector="physics")
+    assert found.method == "none"
+    walked = estimate(rough, 4000, grid=Grid(48))
+    np.testing.assert_array_equal(found.values, walked.mean)
+    np.testing.assert_array_equal(found.standard_error, walked.standard_error)
