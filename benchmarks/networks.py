@@ -13,7 +13,7 @@ from solve import BATCH, GRID, instances, quality
 from timing import best
 
 from mc2.benchmark.runner import standard_walks
-from mc2.networks.shipped import shipped_correctors
+from mc2.networks.installed import installed_correctors
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.learned import load_network
 from mc2.walks.gpu.launch import unavailable
@@ -116,7 +116,7 @@ def main():
     reason, results = unavailable(), {}
     if reason:
         print(f"CUDA: {reason}", file=sys.stderr)
-    for weights in given.weights or shipped_correctors():
+    for weights in given.weights or installed_correctors():
         own = results.setdefault(weights, {})
         if not given.no_cpu:
             own["cpu"] = on_cpu(weights, given.count)

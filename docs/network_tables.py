@@ -9,7 +9,7 @@ from validation.markdown import table
 
 from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.results import PLACES
-from mc2.networks.shipped import shipped_correctors, shipped_weights
+from mc2.networks.installed import installed_correctors, installed_weights
 
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 APPENDIX = {"fno": "", "fno-fair": "fno"}
@@ -57,13 +57,13 @@ def trained(found):
 def trained_correctors():
     """Those that are shipped, and the one that is too large for it."""
     large = {name: result(name) for name in ("sunet-paper",) if (RESULTS / f"{name}.json").is_file()}
-    return trained(logs(shipped_correctors()) | large)
+    return trained(logs(installed_correctors()) | large)
 
 
 def networks():
     rows = []
     own_ways = ("", "-gpu", "-alone", "-one-pass")
-    names = [f"{own}{way}" for own in (*shipped_correctors(), "sunet-paper") for way in own_ways]
+    names = [f"{own}{way}" for own in (*installed_correctors(), "sunet-paper") for way in own_ways]
     for name in (own for own in names if (RESULTS / f"evaluate_{own}.json").is_file()):
         found = result(f"evaluate_{name}")
         own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
@@ -138,7 +138,7 @@ def score(value):
 
 BLOCKS = {
     "trained": trained_correctors,
-    "trained baselines": lambda: trained(logs(sorted(set(shipped_weights()) - set(shipped_correctors())))),
+    "trained baselines": lambda: trained(logs(sorted(set(installed_weights()) - set(installed_correctors())))),
     "networks": networks,
     "baselines": baselines,
     "network speed": network_speed,

@@ -142,7 +142,10 @@ def test_absent_families_are_dashes(models, capsys):
 
 
 def test_missing_and_foreign_weights(tmp_path, models, monkeypatch):
-    monkeypatch.setattr("mc2.solvers.learned.shipped_weights", list)
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "other.safetensors").touch()
+    monkeypatch.setenv("MC2_WEIGHTS", str(tmp_path / "installed"))
+    monkeypatch.setattr("mc2.networks.installed.GROUP", "nobody's")
     for name, wanted in (("fno", "fno"), ("pino", "pino"), ("cocogen", "edm-laplace")):
         with pytest.raises(InputError, match=rf"mc2 train configs/{wanted}\.toml"):
             make_method(name)

@@ -18,7 +18,7 @@ from mc2.errors import InputError
 from mc2.geometry import Disk, Grid
 from mc2.networks.architectures import make_network
 from mc2.networks.corrector_inputs import Inputs
-from mc2.networks.shipped import shipped_weights
+from mc2.networks.installed import installed_weights
 from mc2.networks.weights_file import EARLIER, FORMAT, fingerprint, read_weights, write_weights
 from mc2.reading import npz
 from mc2.reading.tensors import Tensor, open_tensors
@@ -251,4 +251,4 @@ def test_weights_of_earlier_versions_need_their_log(tmp_path):
     )
     path.with_suffix(".json").write_text(json.dumps({"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}))
     assert read_weights(path)[2] == 16
-    assert len(shipped_weights()) >= 8  # which are of that kind, and read by other tests
+    assert len(installed_weights()) >= 8  # which are of that kind, and read by other tests

@@ -11,11 +11,11 @@ from mc2.benchmark.methods import Case, make_method, ours
 from mc2.errors import InputError
 from mc2.fits.batched_lift import lift_of
 from mc2.geometry import Grid
+from mc2.networks import installed
 from mc2.networks.architectures import make_network
 from mc2.networks.corrector_inputs import Given, Inputs, local_mean, pixel_of
 from mc2.networks.weights_file import read_weights, write_weights
-from mc2.solvers import learned
-from mc2.solvers.learned import correct_by_network, load_network, source_of
+from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
 from mc2.solvers.relaxation import relax
 from mc2.zoo import generate, make_fields
 
@@ -78,9 +78,14 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         load_network(str(tmp_path / "none.safetensors"))
 
 
-def test_names_that_are_not_shipped(monkeypatch):
-    monkeypatch.setattr(learned, "shipped_weights", lambda: ["other"])
-    with pytest.raises(InputError, match=r"no weights 'mc3' come with this version \(there are: other\)"):
+def test_names_that_are_not_installed(tmp_path, monkeypatch):
+    monkeypatch.setattr(installed, "GROUP", "nobody's")
+    with pytest.raises(InputError, match=r"no weights are installed, so .* 'mc3': pip install \./weights"):
+        load_network("mc3")
+    monkeypatch.setenv("MC2_WEIGHTS", str(tmp_path))
+    path, _ = weights(tmp_path)
+    path.with_suffix(".json").write_text("{}")
+    with pytest.raises(InputError, match=rf"no weights 'mc3' are installed \(there are: {path.stem}\)"):
         load_network("mc3")
 
 
@@ -143,9 +148,9 @@ def test_what_a_network_finds_is_relaxed(tmp_path):
     loaded = load_network(str(weights(tmp_path)[0]), "cpu")
     _, _, _, mask, grid, source = case(1)
     operator = (-30.0, 1.0, 0.0)
-    found, plain = (correct_by_network(loaded, *case(1), operator=operator, sweeps=n) for n in (learned.SWEEPS, 0))
+    found, plain = (correct_by_network(loaded, *case(1), operator=operator, sweeps=n) for n in (SWEEPS, 0))
     u, f, inside = (torch.tensor(array, dtype=torch.float32)[None] for array in (plain, source, mask))
-    expected = relax(u, f, torch.tensor([-30.0]), inside, grid.spacing[0], learned.SWEEPS)[0]
+    expected = relax(u, f, torch.tensor([-30.0]), inside, grid.spacing[0], SWEEPS)[0]
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert np.abs(found - plain).max() > 1e-3
 
@@ -200,11 +205,12 @@ def test_one_pass_is_told_nothing_of_the_equation(tmp_path):
 
 
 def test_only_correctors_correct(tmp_path, monkeypatch):
-    assert "mc2-unet" in learned.shipped_correctors()
-    (tmp_path / "weights").mkdir()
+    assert "mc2-unet" in installed.installed_correctors()
     for name, config in {"old": {}, "operator": {"task": "operator"}, "ours": {"task": "correction"}}.items():
-        (tmp_path / "weights" / f"{name}.safetensors").touch()
-        (tmp_path / "weights" / f"{name}.json").write_text(json.dumps({"config": config}))
-    monkeypatch.setattr(learned, "files", lambda package: tmp_path)
-    assert learned.shipped_weights() == ["old", "operator", "ours"]
-    assert learned.shipped_correctors() == ["old", "ours"]
+        (tmp_path / f"{name}.safetensors").touch()
+        (tmp_path / f"{name}.json").write_text(json.dumps({"config": config}))
+    (tmp_path / "lpips.safetensors").touch()  # weights without a log are no network's
+    monkeypatch.setattr(installed, "GROUP", "nobody's")
+    monkeypatch.setenv("MC2_WEIGHTS", str(tmp_path))
+    assert installed.installed_weights() == ["old", "operator", "ours"]
+    assert installed.installed_correctors() == ["old", "ours"]

@@ -22,7 +22,7 @@ from mc2.fits.boundary import fit_boundary
 from mc2.fits.resonance import answer_from_boundary
 from mc2.functions.grid_function import GridFunction, read_bounds
 from mc2.geometry import Grid, as_grid
-from mc2.networks.shipped import ENDING
+from mc2.networks.installed import ENDING
 from mc2.problems import Frame, Problem
 from mc2.solvers import Solution
 from mc2.solvers.certificate import (

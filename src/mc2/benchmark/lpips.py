@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
-from mc2.networks.shipped import weights_path
+from mc2.networks.installed import weights_path
 
 WEIGHTS = "lpips_alex"
 """Installed with those of the networks."""

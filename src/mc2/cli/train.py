@@ -35,7 +35,7 @@ def train(
     On several GPUs: torchrun --nproc-per-node 4 -m mc2.cli.main train CONFIG.
     """
     with interruptible("the last checkpoint is kept, and the same command goes on from there"):
-        from mc2.networks.shipped import need_torch
+        from mc2.networks.installed import need_torch
 
         need_torch("training")
         from mc2.training.config import read_config

@@ -184,13 +184,13 @@ def _grid_of(estimate: Estimate) -> Grid:
 
 def find_corrector(name: str) -> Corrector:
     """The corrector of a name, which may be that of shipped weights."""
-    from mc2.networks.shipped import shipped_correctors
+    from mc2.networks.installed import installed_correctors
 
     if name in CORRECTORS:
         return CORRECTORS[name]
-    if name in shipped_correctors():
+    if name in installed_correctors():
         return NetworkCorrector(name)
-    raise unknown("corrector", name, ["rounds", *CORRECTORS, *shipped_correctors()])
+    raise unknown("corrector", name, ["rounds", *CORRECTORS, *installed_correctors()])
 
 
 def _solution(

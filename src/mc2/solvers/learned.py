@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError
 from mc2.functions import Function
 from mc2.geometry import Grid
-from mc2.networks.shipped import ENDING, need_torch, weights_path
+from mc2.networks.installed import ENDING, need_torch, weights_path
 
 if TYPE_CHECKING:
     from mc2.networks.corrector_inputs import Given

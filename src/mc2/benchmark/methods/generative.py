@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mc2.benchmark.methods.method import Case, Method
 from mc2.checks import whole
 from mc2.errors import InputError
-from mc2.networks.shipped import ENDING, need_torch
+from mc2.networks.installed import ENDING, need_torch
 from mc2.solvers.learned import Learned, load_network
 from mc2.zoo.laws import TRAINING
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mc2.benchmark.methods.method import Case, Method
 from mc2.benchmark.methods.ours import operator_of
-from mc2.networks.shipped import ENDING, need_torch
+from mc2.networks.installed import ENDING, need_torch
 from mc2.problems import Poisson, Problem
 from mc2.solvers.learned import load_network
 from mc2.zoo.fields import extended_fields

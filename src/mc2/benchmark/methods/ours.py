@@ -10,7 +10,7 @@ from mc2.benchmark.methods.method import Case, Method
 from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.fits.boundary import fit_boundary
-from mc2.networks.shipped import ENDING
+from mc2.networks.installed import ENDING
 from mc2.solvers import solve
 from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
 from mc2.solvers.physics import correct_by_physics

@@ -9,7 +9,7 @@ from typing import Any
 from mc2.benchmark.methods import denoisers, finite_differences, generative, operators, ours, plain
 from mc2.benchmark.methods.method import Method
 from mc2.errors import InputError, unknown
-from mc2.networks.shipped import ENDING, need_torch
+from mc2.networks.installed import ENDING, need_torch
 
 METHODS: dict[str, Callable[..., Method]] = {
     "wos": plain.Walks,

@@ -7,7 +7,6 @@ found, never imported. The environment variable `MC2_WEIGHTS` names a folder tha
 import json
 import os
 from collections.abc import Iterator
-from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,34 +39,40 @@ def _folders() -> Iterator[Path]:
             yield Path(place)
 
 
-@cache
-def _installed() -> dict[str, Path]:
+def _files() -> dict[str, Path]:
     """Every weights file by its name, the first folder's where two have one."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in _folders():
         for path in sorted(folder.glob(f"*{ENDING}")):
-            found.setdefault(path.name.removesuffix(ENDING), path)
-    return found
+            paths.setdefault(path.name.removesuffix(ENDING), path)
+    return paths
 
 
-def shipped_weights() -> list[str]:
+def _logs() -> dict[str, Path]:
+    """The log of its training of every network, by the network's name."""
+    logs = {name: path.with_suffix(".json") for name, path in sorted(_files().items())}
+    return {name: path for name, path in logs.items() if path.exists()}
+
+
+def installed_weights() -> list[str]:
     """Names of the networks whose weights are installed, each with the log of its training."""
-    return sorted(name for name, path in _installed().items() if path.with_suffix(".json").exists())
+    return list(_logs())
 
 
-def shipped_correctors() -> list[str]:
-    """Those of them that correct estimates, as their logs say."""
-    logs = {name: json.loads(weights_path(name).with_suffix(".json").read_text("utf-8")) for name in shipped_weights()}
-    return [name for name, log in logs.items() if log["config"].get("task", TASK) == TASK]
+def installed_correctors() -> list[str]:
+    """Names of the installed networks that correct estimates, as their logs say."""
+    configs = {name: json.loads(path.read_text("utf-8"))["config"] for name, path in _logs().items()}
+    return [name for name, config in configs.items() if config.get("task", TASK) == TASK]
 
 
 def weights_path(name: str) -> Path:
-    """Where the weights of this name lie."""
-    if name in _installed():
-        return _installed()[name]
-    if not _installed():
+    """The weights file of an installed network."""
+    paths = _files()
+    if name in paths:
+        return paths[name]
+    if not paths:
         raise InputError(f"no weights are installed, so there are none called {name!r}: {INSTALL}")
-    have = ", ".join(shipped_weights())
+    have = ", ".join(installed_weights())
     raise InputError(
         f"no weights {name!r} are installed (there are: {have}): train them, by mc2 train configs/{name}.toml, and "
         f"give the path of the {ENDING} file instead"
