@@ -37,8 +37,12 @@ class Lpips:
             from safetensors.torch import load_file
         except ImportError:
             raise InputError("LPIPS needs torch: pip install 'mc2-pde[learn]', or leave LPIPS out") from None
+        try:
+            path = weights_path(WEIGHTS)
+        except InputError as error:
+            raise InputError(f"LPIPS: {error}; or leave it out (--no-lpips)") from None
         self._torch = torch
-        self._weights = load_file(weights_path(WEIGHTS))
+        self._weights = load_file(path)
 
     def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> float:
         torch = self._torch
