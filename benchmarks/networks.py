@@ -66,8 +66,8 @@ def on_gpu(weights, compiled):
     _, put, empty = torch_on_device("a batch")
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload(put)
     learned = load_network(weights, "cuda", compiled)
-    operators = torch.tensor([problem.operator() for problem in problems], device="cuda")
-    rules = np.array([(0.0, 1.0, 0.0) if problem.operator()[2] else (0.0, 0.0, 0.0) for problem in problems])
+    operators = torch.tensor([problem.operator.coefficients for problem in problems], device="cuda")
+    rules = np.array([(0.0, 1.0, 0.0) if problem.operator.order == 4 else (0.0, 0.0, 0.0) for problem in problems])
     twice = (operators[:, 2] != 0)[:, None, None]
 
     def walk():

@@ -80,7 +80,7 @@ def correcting(count):
     for instance in instances(None, count):
         problem = instance.problem
         found = standard_walks(instance, 8, 0, GRID, "cpu")
-        arguments = (found.mean, found.variance, found.mask, GRID, problem.domain, problem.operator(), problem.source)
+        arguments = (found.mean, found.variance, found.mask, GRID, problem.domain, problem.operator, problem.source)
         seconds, made = best(lambda arguments=arguments: correct_by_physics(*arguments))
         bars, _ = best(lambda found=found, problem=problem: PhysicsCorrector().correct(found, problem).standard_error)
         raw, corrected = quality(problem, found.mean), quality(problem, made.values)

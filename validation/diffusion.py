@@ -65,7 +65,7 @@ def relative_residual(field, source, problem, mask, grid, exact):
     """Root mean square of Δu + cu − f, in units of the source's and 100 times the solution's spread."""
     inner = torch.from_numpy(mask.astype(float))[None]
     fields = (torch.from_numpy(np.asarray(part, float))[None] for part in (field, source))
-    found = residual(*fields, torch.tensor([problem.operator()[0]]), inner, grid.spacing[0])
+    found = residual(*fields, torch.tensor([problem.operator.mass]), inner, grid.spacing[0])
     unit = np.hypot(np.sqrt(np.mean(source[mask] ** 2)), 100 * exact[mask].std())
     return float((found.square().sum() / inside(inner).sum().clamp_min(1)).sqrt() / unit)
 

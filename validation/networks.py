@@ -29,6 +29,7 @@ from mc2.benchmark.metrics import score_field
 from mc2.benchmark.runner import standard_walks
 from mc2.geometry import Grid
 from mc2.metrics import psnr as psnr_of_field
+from mc2.problems.operator import LAPLACIAN
 from mc2.solvers.learned import SWEEPS, correct, correct_by_network, load_network, source_of
 from mc2.solvers.relaxation import relax
 from mc2.training.config import Config
@@ -41,7 +42,7 @@ SIZES = (256, 512)
 BUDGETS = tuple(1 << power for power in range(11))
 RELAXED = (0, 1, 2, 4, 8, 16)
 OTHERS = tuple(family for family in FAMILIES if family not in TRAINING)
-POISSON = (0.0, 1.0, 0.0)
+POISSON = LAPLACIAN
 SHOWN = 3
 """Problems in the figure."""
 
@@ -50,9 +51,9 @@ def corrected(learned, instance, size, walks=8, sweeps=SWEEPS):
     """The grid, mask, exact field and correction of a standard estimate."""
     problem, grid = instance.problem, Grid(size)
     found = standard_walks(instance, walks, 0, grid, "cpu")
-    source = source_of(problem.source, problem.operator(), grid, found.mask)
+    source = source_of(problem.source, problem.operator, grid, found.mask)
     fields = found.mean, found.variance, walks, found.mask, grid, source
-    values = correct_by_network(learned, *fields, operator=problem.operator(), sweeps=sweeps)
+    values = correct_by_network(learned, *fields, operator=problem.operator, sweeps=sweeps)
     return grid, found.mask, problem.on_grid(problem.exact, grid), values
 
 
@@ -101,7 +102,7 @@ def operators(batch):
 def seen_source(index, size):
     """The source of a test instance as networks are given it."""
     problem, grid = generate("test", index).problem, Grid(size)
-    return source_of(problem.source, problem.operator(), grid, problem.mask(grid))
+    return source_of(problem.source, problem.operator, grid, problem.mask(grid))
 
 
 def as_seen(batch, first):
@@ -134,10 +135,10 @@ def sweeps(learned, count):
     for index in range(count):
         problem = (instance := generate("validation", index)).problem
         grid, mask, exact, field = corrected(learned, instance, SIZES[0], sweeps=0)
-        source = source_of(problem.source, problem.operator(), grid, mask)
+        source = source_of(problem.source, problem.operator, grid, mask)
         u, f, inside = (torch.from_numpy(np.asarray(part, np.float32))[None] for part in (field, source, mask))
         for chosen, own in scores.items():
-            found = relax(u, f, torch.tensor([problem.operator()[0]]), inside, grid.spacing[0], chosen)
+            found = relax(u, f, torch.tensor([problem.operator.mass]), inside, grid.spacing[0], chosen)
             own.append(score_field(found[0], exact, mask, distance))
         print(f"\r{index + 1}/{count} ", end="", file=sys.stderr)
     return {
@@ -154,7 +155,7 @@ def forms(learned, count):
         rows = []
         for instance in islice(fresh, count):
             problem, found = instance.problem, standard_walks(instance, 8, 0, grid, "cpu")
-            mask, operator, exact = found.mask, problem.operator(), problem.on_grid(problem.exact, grid)
+            mask, operator, exact = found.mask, problem.operator, problem.on_grid(problem.exact, grid)
             plain, brought = (source_of(problem.source, own, grid, mask) for own in (POISSON, operator))
             ways = (plain, POISSON), (np.zeros_like(plain), POISSON), (brought, operator)
             fields = [

@@ -306,7 +306,7 @@ def shrunk_by_oracle(estimate, problem, truth):
         for degree in DEGREES:
             # the biharmonic basis has two functions for each of another's
             own_degree = degree // 2 if problem.laplacian else degree
-            basis = make_basis(domain, problem.operator(), own_degree, hole_degree)
+            basis = make_basis(domain, problem.operator, own_degree, hole_degree)
             columns, levels = Sites(x, y).columns(basis) / deviation, basis.levels[basis.order]
             factor, usable = _orthogonalise(columns @ columns.T)
             own, true = solve_triangular(factor, columns[:usable] @ both, lower=True).T

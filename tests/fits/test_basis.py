@@ -6,12 +6,13 @@ from scipy import special
 
 from mc2.fits.basis import Basis, Jump, Pole, angle, make_basis
 from mc2.geometry import Annulus, Disk, Polygon, Rectangle, Square
+from mc2.problems.operator import BILAPLACIAN, LAPLACIAN, Operator
 
 OPERATORS = {
-    "laplace": (0.0, 1.0, 0.0),
-    "yukawa": (-30.0, 1.0, 0.0),
-    "helmholtz": (49.0, 1.0, 0.0),
-    "biharmonic": (0.0, 0.0, 1.0),
+    "laplace": LAPLACIAN,
+    "yukawa": Operator(-30.0),
+    "helmholtz": Operator(49.0),
+    "biharmonic": BILAPLACIAN,
 }
 RING = Annulus(0.3, 1.2)
 POINTS = Annulus(0.55, 1.0).sample_interior(60, seed=0).T
@@ -61,8 +62,8 @@ def test_every_function_solves_the_equation(basis):
         size = curvature(lambda x, y: curvature(basis.columns, x, y, 0.04), x, y, 0.04)
         residual = laplacian(lambda x, y: laplacian(basis.columns, x, y, 0.02), x, y, 0.02)
     else:
-        size = curvature(basis.columns, x, y) + np.abs(basis.operator[0] * basis.columns(x, y))
-        residual = basis.operator[0] * basis.columns(x, y) + laplacian(basis.columns, x, y)
+        size = curvature(basis.columns, x, y) + np.abs(basis.operator.mass * basis.columns(x, y))
+        residual = basis.operator.mass * basis.columns(x, y) + laplacian(basis.columns, x, y)
     scale = np.abs(basis.columns(x, y)).max(axis=1)
     assert (scale > 1e-4).all()
     assert (scale < 10).all()
@@ -82,7 +83,7 @@ def test_functions_are_independent(basis):
 def test_bessel_functions(name, function):
     basis = Basis(OPERATORS[name], (0.0, 0.0), 1.5, 40)
     r = np.array([1e-6, 0.01, 0.3, 1.0, 1.5])
-    columns, parameter = basis.columns(r, np.zeros(5)), np.sqrt(abs(OPERATORS[name][0]))
+    columns, parameter = basis.columns(r, np.zeros(5)), np.sqrt(abs(OPERATORS[name].mass))
     for n in (0, 1, 2, 7, 20, 40):
         found, expected = columns[np.flatnonzero(basis.levels == n)[0]], function(n, parameter * r)
         np.testing.assert_allclose(found / found[-1], expected / expected[-1], rtol=1e-12, atol=1e-250)
@@ -91,7 +92,7 @@ def test_bessel_functions(name, function):
 @pytest.mark.parametrize(("name", "function"), [("yukawa", special.kv), ("helmholtz", special.yv)])
 def test_bessel_functions_around_a_pole(name, function):
     basis = Basis(OPERATORS[name], (0.0, 0.0), 1.5, 3, (Pole((0.1, 0.2), 0.25, (0, 12)),))
-    r, parameter = np.array([0.25, 0.3, 0.7, 1.0, 1.5]), np.sqrt(abs(OPERATORS[name][0]))
+    r, parameter = np.array([0.25, 0.3, 0.7, 1.0, 1.5]), np.sqrt(abs(OPERATORS[name].mass))
     columns = basis.columns(0.1 + r, np.full(5, 0.2))[7:]
     for n in range(13):
         found, expected = columns[max(2 * n - 1, 0)], function(n, parameter * r)
@@ -224,7 +225,7 @@ def test_bases_of_domains_are_about_one(name, domain):
 @pytest.mark.parametrize("k", [1.0, 10.0, 60.0])
 @pytest.mark.parametrize("sign", [1, -1], ids=["helmholtz", "yukawa"])
 def test_large_wave_numbers(sign, k):
-    basis = make_basis(RING, (sign * k * k, 1.0, 0.0), 100)
+    basis = make_basis(RING, Operator(sign * k * k), 100)
     radius = np.hypot(2.4, 2.4) / 2
     r = np.linspace(0.31, 1.19, 30)
     columns = basis.columns(r, np.zeros_like(r))
@@ -242,7 +243,7 @@ def test_large_wave_numbers(sign, k):
 @pytest.mark.parametrize("lam", [1e4, 1e5])
 def test_strong_screening(lam):
     """Functions live at the edge of the disk, where they are about 1, and vanish inside."""
-    basis = make_basis(Disk(), (-lam, 1.0, 0.0), 20)
+    basis = make_basis(Disk(), Operator(-lam), 20)
     around = np.linspace(0, 2 * np.pi, 50)
     at_edge = basis.columns(np.sqrt(2) * np.cos(around), np.sqrt(2) * np.sin(around))
     assert np.isfinite(at_edge).all()

@@ -5,6 +5,7 @@ import pytest
 
 from mc2.fits.batched_lift import lattice_for, lattices, lift_of
 from mc2.geometry import Grid
+from mc2.problems.operator import Operator
 from mc2.zoo import generate
 from mc2.zoo.stream import Stream
 
@@ -21,19 +22,19 @@ def test_lattices_have_the_same_pixels():
 def test_a_resonant_lattice_is_avoided():
     first, second, _ = lattices(GRID)
     resonant = (2 * np.pi / (first.bounds[1] - first.bounds[0])) ** 2 * (3**2 + 1)
-    assert lattice_for((resonant + 0.01, 1.0, 0.0), GRID) == second
-    assert lattice_for((resonant + 0.5, 1.0, 0.0), GRID) == first
-    assert lattice_for((-resonant, 1.0, 0.0), GRID) == first
+    assert lattice_for(Operator(resonant + 0.01), GRID) == second
+    assert lattice_for(Operator(resonant + 0.5), GRID) == first
+    assert lattice_for(Operator(-resonant), GRID) == first
 
 
 @pytest.mark.parametrize("index", [1, 2, 4, 6, 9])
 def test_what_is_left_is_homogeneous(index):
     problem = generate("test", index).problem
-    left = problem.on_grid(problem.exact, GRID) - lift_of(problem.source, problem.operator(), GRID).astype(float)
+    left = problem.on_grid(problem.exact, GRID) - lift_of(problem.source, problem.operator, GRID).astype(float)
     step = GRID.spacing[0]
     inner = left[1:-1, 1:-1]
     sides = left[2:, 1:-1] + left[:-2, 1:-1] + left[1:-1, 2:] + left[1:-1, :-2]
-    found = (sides - 4 * inner) / step**2 + problem.operator()[0] * inner
+    found = (sides - 4 * inner) / step**2 + problem.operator.mass * inner
     inside = problem.domain.distance(*GRID.points()) > 3 * step
     source = problem.on_grid(problem.source, GRID)
     assert np.abs(found[inside[1:-1, 1:-1]]).max() < 0.02 * np.abs(source).max()

@@ -7,6 +7,7 @@ import mc2
 from mc2.fits.basis import make_basis
 from mc2.fits.field import Field, lifted, residual, worth
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
+from mc2.problems.operator import LAPLACIAN
 from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
 
@@ -19,7 +20,7 @@ def made(problem, degrees=(3, 5)):
     """A lift and two parts with arbitrary coefficients."""
     field, random = lifted(problem, GRID), np.random.default_rng(0)
     for degree in degrees:
-        basis = make_basis(problem.domain, problem.operator(), degree)
+        basis = make_basis(problem.domain, problem.operator, degree)
         field = field.plus(basis, random.normal(size=len(basis.levels)))
     return field
 
@@ -62,7 +63,7 @@ def test_laplacians():
 
 
 def test_parts_with_the_same_basis_are_added():
-    basis, other = (make_basis(Disk(), (0.0, 1.0, 0.0), degree) for degree in (2, 3))
+    basis, other = (make_basis(Disk(), LAPLACIAN, degree) for degree in (2, 3))
     field = Field().plus(basis, np.arange(5.0)).plus(other, np.ones(7)).plus(basis, np.ones(5))
     assert len(field.parts) == 2
     np.testing.assert_array_equal(dict(field.parts)[basis], np.arange(5.0) + 1)
@@ -72,7 +73,7 @@ def test_parts_with_the_same_basis_are_added():
 
 
 def test_fields_are_values():
-    basis = make_basis(Disk(), (0.0, 1.0, 0.0), 2)
+    basis = make_basis(Disk(), LAPLACIAN, 2)
     field, coefficients = Field(), np.ones(5)
     more = field.plus(basis, coefficients)
     coefficients_before = dict(more.parts)[basis].copy()

@@ -13,6 +13,7 @@ from mc2.fits.basis import make_basis
 from mc2.fits.boundary import fit_boundary, spread
 from mc2.fits.resonance import answer_from_boundary, tension
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle, Square
+from mc2.problems.operator import Operator
 
 # domain and eigenvalue
 KNOWN = {
@@ -37,7 +38,7 @@ def _on_one_thread():
 def tension_at(domain, square, degree=24):
     points, weights = spread(domain, [])
     few = slice(None, None, 4)
-    return tension(domain, make_basis(domain, (square, 1.0, 0.0), degree), points[:, few], weights[few])
+    return tension(domain, make_basis(domain, Operator(square), degree), points[:, few], weights[few])
 
 
 @each_known

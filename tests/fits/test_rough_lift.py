@@ -13,6 +13,7 @@ from mc2.fits.lift_kernels import partition, spread
 from mc2.fits.rough_lift import RESOLVED, _bump_transform, _smooth_step, find_lift
 from mc2.geometry import Disk, Polygon
 from mc2.problems import FAMILIES
+from mc2.problems.operator import LAPLACIAN
 from tests.fits.rough import LAM, PARTICULAR, K, problem
 
 POLYGON = Polygon([(-0.9, -0.8), (0.9, -0.7), (0.8, 0.9), (-0.2, 0.5), (-0.8, 0.8)])
@@ -122,7 +123,7 @@ def test_what_is_applied_is_the_source_away_from_jumps(domain):
 
 def test_unresolved_oscillations_say_so():
     source = "1000*cos(5000*x)"
-    lift, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), (0.0, 1.0, 0.0))
+    lift, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), LAPLACIAN)
     assert not found.resolved
     assert not found.negligible
     assert found.scale == pytest.approx(1000 / np.sqrt(2), rel=0.05)
@@ -216,6 +217,6 @@ def test_spreading_keeps_fourier_coefficients(wave):
 def test_resolved_means_measured():
     """A source is negligibly unresolved only if f − Lw is small at all random points."""
     for source, small in ((SMOOTH, True), ("cos(300*x)*exp(-100*x**2)", True), ("abs(x)", False)):
-        _, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), (0.0, 1.0, 0.0))
+        _, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), LAPLACIAN)
         assert found.negligible == small
         assert (found.worst <= RESOLVED * found.scale) == small

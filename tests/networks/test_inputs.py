@@ -25,7 +25,7 @@ def tensors(index, split="train"):
     fields = (
         torch.from_numpy(np.asarray(part, np.float32)) for part in (u, f, mask, *extended_fields([problem], GRID))
     )
-    return *fields, torch.tensor([problem.operator()[0]], dtype=torch.float32)
+    return *fields, torch.tensor([problem.operator.mass], dtype=torch.float32)
 
 
 def smooth(size):

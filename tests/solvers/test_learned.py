@@ -15,6 +15,7 @@ from mc2.networks import installed
 from mc2.networks.architectures import make_network
 from mc2.networks.corrector_inputs import Given, Inputs, local_mean, pixel_of
 from mc2.networks.weights_file import read_weights, write_weights
+from mc2.problems.operator import LAPLACIAN, Operator
 from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
 from mc2.solvers.relaxation import relax
 from mc2.zoo import generate, make_fields
@@ -110,19 +111,19 @@ def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
     *fields, source = case(1)
     mask = fields[3]
 
-    def found(source, operator=(0.0, 1.0, 0.0)):
+    def found(source, operator=LAPLACIAN):
         return correct_by_network(loaded, *fields, source, operator=operator, sweeps=0)
 
-    np.testing.assert_array_equal(found(source, (-30.0, 1.0, 0.0)), found(source))
+    np.testing.assert_array_equal(found(source, Operator(-30.0)), found(source))
     parts = (torch.tensor(array, dtype=torch.float32)[None] for array in (*fields[:2], source, mask))
     mean, variance, torch_source, torch_mask = parts
     near = local_mean(Given(mean, variance, torch.tensor([8]), torch_source, torch_mask, pixel_of(fields[4])))
     field = found((source - 9.0 * near[0].numpy()) * mask)
-    np.testing.assert_allclose(found(source, (9.0, 1.0, 0.0)), field, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found(source, Operator(9.0)), field, rtol=1e-5, atol=1e-6)
     assert np.abs(field - found(source)).max() > 1e-3
     both = [np.stack([array, array]) for array in (*fields[:2], mask, source)]
     mixed = correct_by_network(
-        loaded, *both[:2], 8, both[2], Grid(32), both[3], operator=[(9.0, 1.0, 0.0), (0.0, 1.0, 0.0)], sweeps=0
+        loaded, *both[:2], 8, both[2], Grid(32), both[3], operator=[Operator(9.0), LAPLACIAN], sweeps=0
     )
     np.testing.assert_allclose(mixed[0], field, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mixed[1], found(source), rtol=1e-4, atol=1e-5)
@@ -131,7 +132,7 @@ def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
 def test_a_biharmonic_source_becomes_one_of_the_laplacian():
     problem, grid = generate("test", 3).problem, Grid(128)
     mask = problem.mask(grid)
-    seen = source_of(problem.source, problem.operator(), grid, mask).astype(float)
+    seen = source_of(problem.source, problem.operator, grid, mask).astype(float)
     assert (seen[~mask] == 0).all()
     step = grid.spacing[0]
     sides = seen[2:, 1:-1] + seen[:-2, 1:-1] + seen[1:-1, 2:] + seen[1:-1, :-2]
@@ -139,15 +140,15 @@ def test_a_biharmonic_source_becomes_one_of_the_laplacian():
     f = problem.on_grid(problem.source, grid)
     error = (sides - 4 * seen[1:-1, 1:-1]) / step**2 - f[1:-1, 1:-1]
     assert np.sqrt(np.mean(error[inside] ** 2)) < 0.005 * np.abs(f).max()
-    plain = source_of(problem.source, (-3.0, 1.0, 0.0), grid, mask)
+    plain = source_of(problem.source, Operator(-3.0), grid, mask)
     np.testing.assert_array_equal(plain, f)
-    assert not source_of(None, (0.0, 1.0, 0.0), grid, mask).any()
+    assert not source_of(None, LAPLACIAN, grid, mask).any()
 
 
 def test_what_a_network_finds_is_relaxed(tmp_path):
     loaded = load_network(str(weights(tmp_path)[0]), "cpu")
     _, _, _, mask, grid, source = case(1)
-    operator = (-30.0, 1.0, 0.0)
+    operator = Operator(-30.0)
     found, plain = (correct_by_network(loaded, *case(1), operator=operator, sweeps=n) for n in (SWEEPS, 0))
     u, f, inside = (torch.tensor(array, dtype=torch.float32)[None] for array in (plain, source, mask))
     expected = relax(u, f, torch.tensor([-30.0]), inside, grid.spacing[0], SWEEPS)[0]
@@ -183,7 +184,7 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
     alone = ours.Network(str(path), sweeps=0)
     assert alone.name == "some-alone"
     assert (alone.solve(Case(alone, values)) != found).any()
-    lift = lift_of(instance.problem.source, (0.0, 1.0, 0.0), grid) if lifted else None
+    lift = lift_of(instance.problem.source, LAPLACIAN, grid) if lifted else None
     np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), lift))
     if lifted:
         with pytest.raises(InputError, match="trained on lifted estimates"):

@@ -35,7 +35,7 @@ def test_as_good_as_on_the_cpu():
         mask = problem.mask(grid)
         exact = problem.on_grid(problem.exact, grid)
         mean, variance = fields.mean[number, 0].astype(float), fields.variance[number, 0].astype(float)
-        here = correct_by_physics(mean, variance, mask, grid, problem.domain, problem.operator(), problem.source)
+        here = correct_by_physics(mean, variance, mask, grid, problem.domain, problem.operator, problem.source)
         there = psnr(found[number].cpu().numpy().astype(float), exact, mask)
         gains.append(there - psnr(mean, exact, mask))
         if not isinstance(problem.domain, Annulus):  # it has no terms around holes

@@ -16,9 +16,9 @@ def problem_of(index):
     """The solution of a test instance, its source as networks take it, c, and the mask, as relaxation takes them."""
     problem = generate("test", index).problem
     mask = problem.mask(GRID)
-    fields = problem.on_grid(problem.exact, GRID), source_of(problem.source, problem.operator(), GRID, mask), mask
+    fields = problem.on_grid(problem.exact, GRID), source_of(problem.source, problem.operator, GRID, mask), mask
     u, f, inside = (torch.from_numpy(field)[None].double() for field in fields)
-    return u, f, torch.tensor([problem.operator()[0]]), inside
+    return u, f, torch.tensor([problem.operator.mass]), inside
 
 
 def relaxed(u, f, coefficient, mask):

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from mc2.compute.portions import check_stop, portions
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
 from mc2.geometry import Domain
+from mc2.problems.operator import LAPLACIAN, Operator
 
 Array = NDArray[np.float64]
-Operator = tuple[float, float, float]
 HOLE_DEGREE = 8
 MOST_HOLES, MOST_AROUND_HOLES = 256, 800
 """Holes that have a pole, the largest first, and functions around all of them: with many, each has fewer."""
@@ -59,7 +59,7 @@ class Jump:
 class Basis:
     """The basis of an operator, up to a degree, around a centre and poles.
 
-    operator: L as coefficients of u, Δu, Δ²u. center, radius: of a circle around the domain. The biharmonic basis is
+    operator: L. center, radius: of a circle around the domain. The biharmonic basis is
     the harmonic one, and then a second function for each of its first columns, whose Laplacian is a multiple of it.
     """
 
@@ -73,22 +73,22 @@ class Basis:
     @property
     def doubled(self) -> bool:
         """Whether this is the biharmonic basis."""
-        return self.operator[2] != 0
+        return self.operator.order == 4
 
     @property
     def sign(self) -> int:
         """0 for powers, 1 for the modified Bessel functions, −1 for the ordinary ones."""
-        return -int(np.sign(self.operator[0]))
+        return -int(np.sign(self.operator.mass))
 
     @property
     def parameter(self) -> float:
         """μ or k."""
-        return float(np.sqrt(abs(self.operator[0])))
+        return self.operator.rate
 
     @cached_property
     def harmonic(self) -> "Basis":
         """The harmonic half of the biharmonic basis."""
-        return replace(self, operator=(0.0, 1.0, 0.0))
+        return replace(self, operator=LAPLACIAN)
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:

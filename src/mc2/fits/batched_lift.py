@@ -12,9 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mc2.fits.lift import Operator, kaiser, square_frequencies, steepness
+from mc2.fits.lift import kaiser, square_frequencies, steepness
 from mc2.functions import Function
 from mc2.geometry import Grid
+from mc2.problems.operator import Operator
 from mc2.walks.gpu.launch import Empty, take_exact
 from mc2.walks.gpu.packing import Packed
 
@@ -36,7 +37,7 @@ def lattices(grid: Grid) -> tuple[Grid, ...]:
 
 def lattice_for(operator: Operator, grid: Grid) -> Grid:
     """The first lattice on which no mode of the operator is near zero, or the best one."""
-    shift, gaps = operator[0], {}
+    shift, gaps = operator.mass, {}
     for lattice in lattices(grid):
         base = 2 * np.pi / (lattice.bounds[1] - lattice.bounds[0])
         modes = np.arange(int(np.sqrt(max(shift, 0.0)) / base) + 2) ** 2
@@ -69,7 +70,7 @@ def lift_packed(packed: Packed, operators: NDArray[np.float64], grid: Grid, empt
     operators: as above, on the host. empty: makes arrays there.
     """
     lift = torch.zeros((packed.count, *grid.shape), device="cuda")
-    chosen = [lattice_for(tuple(operator), grid) if operator.any() else None for operator in operators]
+    chosen = [lattice_for(Operator(*operator), grid) if operator.any() else None for operator in operators]
     for lattice in lattices(grid):
         numbers = np.array([number for number, own in enumerate(chosen) if own == lattice])
         if numbers.size:
@@ -102,6 +103,6 @@ def lift_of(source: Function | None, operator: Operator, grid: Grid) -> NDArray[
         return np.zeros(grid.shape, np.float32)
     lattice = lattice_for(operator, grid)
     sources = torch.from_numpy(source(*lattice.points()))[None]
-    lift = lift_sources(sources, torch.tensor([operator], dtype=torch.float64), lattice, grid)
+    lift = lift_sources(sources, torch.tensor([operator.coefficients], dtype=torch.float64), lattice, grid)
     found: NDArray[np.float32] = lift[0].float().numpy()
     return found

@@ -158,7 +158,7 @@ def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None
 
 def count_waves(problem: Problem) -> int:
     """About the degree above which a Helmholtz basis begins to converge, kR. Refused where that is too high."""
-    k = float(np.sqrt(max(problem.operator()[0], 0.0)))
+    k = problem.operator.rate if problem.operator.oscillating else 0.0
     xmin, xmax, ymin, ymax = problem.domain.bounds
     x, y = problem.domain.sample_boundary(512, seed=0).T if k else np.zeros((2, 1))
     radius = float(np.hypot(x - 0.5 * (xmin + xmax), y - 0.5 * (ymin + ymax)).max())
@@ -184,7 +184,7 @@ class _Fitter:
         self.spread_out = False
         self.targets: dict[int, tuple[Samples, Array]] = {}
         # Δu is an order larger than u for a unit length: this keeps the two in balance
-        self.share = make_basis(problem.domain, problem.operator(), 0, -1).radius ** 2 / 16
+        self.share = make_basis(problem.domain, problem.operator, 0, -1).radius ** 2 / 16
 
     def fit(self, basis: Basis, layout: Layout, thorough: bool = False) -> BoundaryFit:
         """Fit at some points and judge at others; once more at both if these show what the first did not."""
@@ -240,15 +240,15 @@ class _Fitter:
 
     def resolve(self) -> None:
         """Fit data that oscillate fast with a high degree and more points, as far as that is affordable."""
-        domain, operator = self.problem.domain, self.problem.operator()
-        basis = make_basis(domain, operator, HIGH_DEGREE // (2 if operator[2] else 1), HOLE_DEGREE)
+        domain, operator = self.problem.domain, self.problem.operator
+        basis = make_basis(domain, operator, HIGH_DEGREE // (2 if operator.order == 4 else 1), HOLE_DEGREE)
         if basis.degree > self.waves + DEGREES[-1]:
             self.fit(basis, Layout(domain, [], HIGH_SAMPLES), thorough=True)
 
 
 def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[tuple[Basis, Layout]]:
     """Bases to try, and where to sample the boundary: of rising degree, then with poles all around the domain."""
-    domain, operator = problem.domain, problem.operator()
+    domain, operator = problem.domain, problem.operator
     narrow = [(float(x), float(y)) for found in features for x, y in found.places]
     count = max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves))
     layout = Layout(domain, narrow, count)

@@ -97,7 +97,7 @@ def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accur
     if problem.source is None:
         return Field()
     lift, resolution = find_lift(
-        problem.source, problem.domain, problem.operator(), grid, tail, accuracy, lambda: _largest(problem)
+        problem.source, problem.domain, problem.operator, grid, tail, accuracy, lambda: _largest(problem)
     )
     return Field(lift, (), resolution)
 

@@ -21,10 +21,10 @@ from mc2.fits.lift_kernels import interpolate
 from mc2.functions import Function
 from mc2.geometry import Grid
 from mc2.geometry.domain import Bounds
+from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
-Operator = tuple[float, float, float]
 
 MARGIN = 0.28
 """Width of the window's flank on each side, as a part of the longer side of the bounding box."""
@@ -117,15 +117,15 @@ class Lift:
     def _applied(self) -> "Lift":
         """Lw as a series of its own: it has the operator 1, so that its mean is part of the series."""
         square = square_frequencies(self.size, self.side)
-        spectrum = symbol_of(square, self.operator) * self.spectrum
-        spectrum[0, 0] = self.size**2 * self.mean if self.operator[0] == 0 else spectrum[0, 0]
-        return replace(self, spectrum=spectrum, mean=0.0, operator=(1.0, 0.0, 0.0), source=None)
+        spectrum = self.operator.symbol(square) * self.spectrum
+        spectrum[0, 0] = self.size**2 * self.mean if self.operator.mass == 0 else spectrum[0, 0]
+        return replace(self, spectrum=spectrum, mean=0.0, operator=IDENTITY, source=None)
 
     @cached_property
     def laplacian(self) -> "Lift":
         """Δw of a biharmonic lift: itself the lift of f for the Laplacian."""
         square = square_frequencies(self.size, self.side)
-        return replace(self, spectrum=-square * self.spectrum, operator=(0.0, 1.0, 0.0), source=None)
+        return replace(self, spectrum=-square * self.spectrum, operator=LAPLACIAN, source=None)
 
     @cached_property
     def _fine(self) -> Array:
@@ -161,7 +161,7 @@ class Lift:
     def _polynomial(self, x: Any, y: Any) -> Any:
         centre = self.corner[0] + 0.5 * self.side, self.corner[1] + 0.5 * self.side
         square = (x - centre[0]) ** 2 + (y - centre[1]) ** 2
-        return self.mean / 4 * square if self.operator[1] else self.mean / 64 * square**2
+        return self.mean / 4 * square if self.operator.diffusion else self.mean / 64 * square**2
 
 
 def make_lift(
@@ -285,11 +285,6 @@ def square_frequencies(size: int, side: float) -> Array:
     return np.asarray(frequencies[: size // 2 + 1] ** 2 + frequencies[:, None] ** 2)
 
 
-def symbol_of(square: Array, operator: Operator) -> Array:
-    """What L does to e^{iξ·x}: c₀ − c₁|ξ|² + c₂|ξ|⁴."""
-    return operator[0] - operator[1] * square + operator[2] * square**2
-
-
 def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
     """An even number of lattice points, and their side: at least so long, and longer where a mode is close to k."""
     from scipy.fft import next_fast_len
@@ -298,9 +293,9 @@ def _clear(start: float, step: float, operator: Operator) -> tuple[int, float]:
     size = int(np.ceil(start / step))
     for _ in range(20):
         size = 2 * next_fast_len((size + 1) // 2, real=True)
-        if operator[0] <= 0:
+        if operator.mass <= 0:
             return size, size * step
-        gap = float(np.abs(symbol_of(square_frequencies(size, size * step), operator)).min())
+        gap = float(np.abs(operator.symbol(square_frequencies(size, size * step))).min())
         if gap > CLEAR:
             return size, size * step
         best = max(best, (gap, size))
@@ -318,9 +313,9 @@ def solve_on_lattice(
 ) -> Lift:
     """The lift whose source has this Fourier transform, which is written to. square: `square_frequencies`, if known."""
     square = square_frequencies(size, side) if square is None else square
-    symbol = symbol_of(square, operator)
+    symbol = operator.symbol(square)
     mean = 0.0
-    if operator[0] == 0:
+    if operator.mass == 0:
         mean = float(transform[0, 0].real) / size**2
         transform[0, 0], symbol[0, 0] = 0.0, 1.0
     return Lift(transform / symbol, size, side, corner, mean, operator)

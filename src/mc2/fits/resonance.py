@@ -16,6 +16,7 @@ from mc2.fits.basis import Basis, make_basis
 from mc2.fits.boundary import HOLE_DEGREE, BoundaryFit, count_waves, crowd_poles, spread
 from mc2.geometry import Corner, Domain
 from mc2.problems import Problem
+from mc2.problems.operator import Operator
 
 Array = NDArray[np.float64]
 CLOSE = 1e-3
@@ -60,7 +61,7 @@ def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
     The error solves the homogeneous equation, so its root mean square inside is at most its root mean square on the
     boundary, the misfit at fresh points, over the tension; and it is never below rounding.
     """
-    domain, square = problem.domain, problem.operator()[0]
+    domain, square = problem.domain, problem.operator.mass
     singular = _singular(domain)
     basis = _modes(problem, singular)
     inside = max(INTERIOR, PER_FUNCTION * len(basis.levels))
@@ -69,7 +70,7 @@ def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
     spacing = 4 * np.pi / (_area(domain) * square)  # of eigenvalues, relative to k² (Weyl)
     close = min(CLOSE, AMONG * spacing)
     below, here, above = (
-        tension(domain, replace(basis, operator=(square * factor, 1.0, 0.0)), points, weights, inside)
+        tension(domain, replace(basis, operator=Operator(square * factor)), points, weights, inside)
         for factor in (1 - close, 1.0, 1 + close)
     )
     slope = max(abs(here - below), abs(above - here)) / close
@@ -96,7 +97,7 @@ def _singular(domain: Domain) -> list[Corner]:
 
 def _modes(problem: Problem, singular: list[Corner]) -> Basis:
     """A basis that resolves what is near an eigenfunction: degrees above kR, and poles at singular corners."""
-    plain = make_basis(problem.domain, problem.operator(), count_waves(problem) + BEYOND, HOLE_DEGREE)
+    plain = make_basis(problem.domain, problem.operator, count_waves(problem) + BEYOND, HOLE_DEGREE)
     poles = crowd_poles(problem.domain, singular, [], (0, 1), CORNER_POLES * len(singular))
     return replace(plain, poles=(*plain.poles, *poles))
 

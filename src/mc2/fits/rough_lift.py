@@ -25,7 +25,6 @@ from mc2.fits.lift import (
     TAIL,
     WORKERS,
     Lift,
-    Operator,
     kaiser,
     lifts,
     solve_on_lattice,
@@ -37,6 +36,7 @@ from mc2.fits.quadrature import NO_PEAKS, Nodes, Peaks, integrate
 from mc2.functions import Function
 from mc2.functions.atoms import Atoms
 from mc2.geometry import Domain, Grid
+from mc2.problems.operator import Operator
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
@@ -165,7 +165,7 @@ def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS)
 
 def _reach(domain: Domain, operator: Operator) -> float:
     """What a source of 1 can do: Δu = −1 on a disk of this size is 1 − r² times size²/16, no domain of it has more."""
-    return float((domain.size**2 / 16) ** (2 if operator[2] else 1))
+    return float((domain.size**2 / 16) ** (2 if operator.order == 4 else 1))
 
 
 def _of_all(lift: Lift, source: Function, domain: Domain, peaks: Peaks) -> float:
@@ -340,8 +340,8 @@ class _Rough:
         edge = self.domain.sample_boundary(512).T
         # what is wrong on the boundary is fitted there, and wrong inside as well; a missed mass is wrong by G times as
         # much, and G is about 1/3: the rest is for how little is known of what was missed
-        floor = np.mean(found.error(*edge) ** 2) + (missed * self.half ** (2 if self.operator[2] else 0)) ** 2
-        if self.operator[2]:  # so is Δw, whose share of u is that of Δu on a disk of this size
+        floor = np.mean(found.error(*edge) ** 2) + (missed * self.half ** (2 if self.operator.order == 4 else 0)) ** 2
+        if self.operator.order == 4:  # so is Δw, whose share of u is that of Δu on a disk of this size
             floor += np.mean((self.domain.size**2 / 16 * _half(change).laplacian(*edge)) ** 2)
         return replace(found, errors=np.sqrt(errors**2 + floor), mollifier=self._mollifier())
 
@@ -349,22 +349,26 @@ class _Rough:
         """Circles of the lift's lattice, whose cells are two of this one."""
         from scipy.ndimage import binary_dilation
 
-        if self.operator[2]:  # the means of solutions are not multiples of their values there
+        if self.operator.order == 4:  # the means of solutions are not multiples of their values there
             return None
         side, radius = TILE * self.step, CELLS * 2 * self.step
         tiles = binary_dilation(self.rough, np.ones((3, 3), bool)) & (self.distance > radius + 0.75 * side)
-        return Mollifier(tiles, self.corner, side, radius, self.operator[0] / self.operator[1]) if tiles.any() else None
+        return (
+            Mollifier(tiles, self.corner, side, radius, self.operator.mass / self.operator.diffusion)
+            if tiles.any()
+            else None
+        )
 
 
 def _clear_size(size: int, step: float, operator: Operator) -> int:
     """A number of lattice points, a multiple of 16, for which no mode of a Helmholtz operator is near zero."""
-    if operator[0] <= 0:
+    if operator.mass <= 0:
         return size
     gaps = {}
     for tried in range(size, size + 20 * 16, 16):
         base = 2 * np.pi / (tried * step)
-        modes = np.arange(int(np.sqrt(operator[0]) / base) + 2) ** 2
-        gaps[tried] = float(np.abs(operator[0] - base**2 * (modes[:, None] + modes)).min())
+        modes = np.arange(int(np.sqrt(operator.mass) / base) + 2) ** 2
+        gaps[tried] = float(np.abs(operator.mass - base**2 * (modes[:, None] + modes)).min())
         if gaps[tried] > CLEAR:
             return tried
     return max(gaps, key=lambda tried: gaps[tried])

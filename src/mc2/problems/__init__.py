@@ -3,6 +3,7 @@
 from mc2.problems.families import FAMILIES, Biharmonic, Helmholtz, Laplace, Poisson, Yukawa
 from mc2.problems.files import ProblemFile, read_problem
 from mc2.problems.frame import Frame
+from mc2.problems.operator import Operator
 from mc2.problems.problem import Problem
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Frame",
     "Helmholtz",
     "Laplace",
+    "Operator",
     "Poisson",
     "Problem",
     "ProblemFile",

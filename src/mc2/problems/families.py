@@ -1,11 +1,13 @@
 """The five families. Each says what its operator is and what its problems must supply."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from mc2.checks import positive
 from mc2.errors import InputError, short
 from mc2.functions.conversion import FunctionLike
 from mc2.geometry import Domain
+from mc2.problems.operator import BILAPLACIAN, LAPLACIAN, Operator
 from mc2.problems.problem import LARGEST_PARAMETER, Problem
 
 
@@ -32,8 +34,9 @@ class Laplace(Problem):
     ) -> None:
         super().__init__(domain, exact, boundary=boundary)
 
-    def operator(self) -> tuple[float, float, float]:
-        return 0.0, 1.0, 0.0
+    @classmethod
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        return LAPLACIAN
 
 
 class Poisson(Problem):
@@ -56,8 +59,9 @@ class Poisson(Problem):
     ) -> None:
         super().__init__(domain, exact, source=source, boundary=boundary)
 
-    def operator(self) -> tuple[float, float, float]:
-        return 0.0, 1.0, 0.0
+    @classmethod
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        return LAPLACIAN
 
 
 class Yukawa(Problem):
@@ -70,6 +74,7 @@ class Yukawa(Problem):
     equation = "Δu − λu = f"
     data = ("source", "boundary")
     parameters: ClassVar = {"lam": (0.5, 50.0)}
+    lengths: ClassVar = {"lam": 2}
 
     def __init__(
         self,
@@ -83,8 +88,9 @@ class Yukawa(Problem):
         self.lam = parameter("lam", lam)
         super().__init__(domain, exact, source=source, boundary=boundary)
 
-    def operator(self) -> tuple[float, float, float]:
-        return -self.lam, 1.0, 0.0
+    @classmethod
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        return Operator(mass=-parameters["lam"])
 
 
 class Biharmonic(Problem):
@@ -109,8 +115,9 @@ class Biharmonic(Problem):
     ) -> None:
         super().__init__(domain, exact, source=source, boundary=boundary, laplacian=laplacian)
 
-    def operator(self) -> tuple[float, float, float]:
-        return 0.0, 0.0, 1.0
+    @classmethod
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        return BILAPLACIAN
 
 
 class Helmholtz(Problem):
@@ -123,6 +130,7 @@ class Helmholtz(Problem):
     equation = "Δu + k²u = f"
     data = ("source", "boundary")
     parameters: ClassVar = {"k": (0.5, 10.0)}
+    lengths: ClassVar = {"k": 1}
 
     def __init__(
         self,
@@ -136,8 +144,9 @@ class Helmholtz(Problem):
         self.k = parameter("k", k)
         super().__init__(domain, exact, source=source, boundary=boundary)
 
-    def operator(self) -> tuple[float, float, float]:
-        return self.k * self.k, 1.0, 0.0
+    @classmethod
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        return Operator(mass=parameters["k"] ** 2)
 
 
 FAMILIES: dict[str, type[Problem]] = {

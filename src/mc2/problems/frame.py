@@ -93,9 +93,8 @@ class Frame:
             return problem
         framed = type(problem).__new__(type(problem))
         framed.domain = self.domain(problem.domain)
-        for name, power in {"lam": 2, "k": 1}.items():
-            if name in problem.parameters:
-                setattr(framed, name, getattr(problem, name) * self.length**power)
+        for name, power in problem.lengths.items():
+            setattr(framed, name, getattr(problem, name) * self.length**power)
         powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)
         for name, points in places.items():
             function = getattr(problem, name)
@@ -150,7 +149,7 @@ class Framed(Function):
 
 def _powers(problem: Problem) -> dict[str, int]:
     """The power of the length that makes data comparable with u, by their names."""
-    return {"source": 4 if problem.operator()[2] else 2, "boundary": 0, "laplacian": 2}
+    return {"source": problem.operator.order, "boundary": 0, "laplacian": 2}
 
 
 def _samples(domain: Domain) -> dict[str, Array]:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from mc2.functions.equality import along_boundary
 from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
 from mc2.geometry import Domain, Grid
+from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
 """Of a domain's size and coordinates: squares and their products must be float64 too."""
@@ -41,6 +43,8 @@ class Problem(metaclass=CheckedArguments):
     """What a problem of the family must supply, in this order: of `source`, `boundary` and `laplacian`."""
     parameters: ClassVar[Mapping[str, tuple[float, float]]] = {}
     """Parameters of the operator, each with PDEZoo's range; any positive number is valid."""
+    lengths: ClassVar[Mapping[str, int]] = {}
+    """The power of 1/length that each parameter has as a unit."""
 
     domain: Domain
     source: Function | None
@@ -72,13 +76,19 @@ class Problem(metaclass=CheckedArguments):
         problem._complete()
         return problem
 
+    @classmethod
     @abstractmethod
-    def operator(self) -> tuple[float, float, float]:
-        """L as coefficients of (u, Δu, Δ²u)."""
+    def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
+        """L, from the values of the family's parameters."""
+
+    @cached_property
+    def operator(self) -> Operator:
+        """L."""
+        return self.make_operator({name: getattr(self, name) for name in self.parameters})
 
     def _complete(self) -> None:
         """Fill in what follows from the exact solution, and refuse what is still missing."""
-        follows = {"source": self.operator(), "boundary": (1.0, 0.0, 0.0), "laplacian": (0.0, 1.0, 0.0)}
+        follows = {"source": self.operator, "boundary": IDENTITY, "laplacian": LAPLACIAN}
         for name in self.data:
             if getattr(self, name) is not None:
                 continue
@@ -86,7 +96,7 @@ class Problem(metaclass=CheckedArguments):
                 needs = ", ".join(self.data)
                 clamped = "; clamped data (u and ∂u/∂n) are not supported" if name == "laplacian" else ""
                 raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone{clamped}")
-            setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name]))
+            setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name].coefficients))
 
     def _check(self) -> None:
         """Data must be finite where they are needed, and agree with the exact solution where there is one."""
@@ -104,7 +114,10 @@ class Problem(metaclass=CheckedArguments):
             return
         _finite(self.exact, "exact", inside)
         try:
-            expected = {"source": self.exact.apply(*self.operator()), "laplacian": self.exact.apply(0.0, 1.0, 0.0)}
+            expected = {
+                name: self.exact.apply(*known.coefficients)
+                for name, known in (("source", self.operator), ("laplacian", LAPLACIAN))
+            }
         except InputError:  # no derivatives to compare with: only boundary values can be checked
             expected = {}
         expected["boundary"] = self.exact
@@ -177,7 +190,7 @@ def _agree(problem: Problem, name: str, expected: Array, given: Array, points: A
     assert problem.exact is not None
     error = np.abs(expected - given)
     worst = int(np.argmax(error))
-    order = {"boundary": 0, "laplacian": 2}.get(name, 4 if problem.operator()[2] else 2)
+    order = {"boundary": 0, "laplacian": 2}.get(name, problem.operator.order)
     size = float(np.abs(problem.exact(*points)).max()) / problem.domain.size**order
     if error[worst] > 1e-6 * float(np.abs(expected).max()) + 1e-9 * size:
         x, y = points[:, worst]

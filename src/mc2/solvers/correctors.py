@@ -108,7 +108,7 @@ class PhysicsCorrector(Corrector):
         grid = _grid_of(estimate)
         start = time.perf_counter()
         made = correct_by_physics(
-            estimate.mean, estimate.variance, estimate.mask, grid, problem.domain, problem.operator(),
+            estimate.mean, estimate.variance, estimate.mask, grid, problem.domain, problem.operator,
             problem.source,
         )  # fmt: skip
         seconds = time.perf_counter() - start
@@ -151,7 +151,7 @@ class NetworkCorrector(Corrector):
 
         learned, grid = load_network(self.name), _grid_of(estimate)
         start = time.perf_counter()
-        operator = problem.operator()
+        operator = problem.operator
         source = source_of(problem.source, operator, grid, estimate.mask)
         lift = lift_of(problem.source, operator, grid) if learned.inputs.lifted else None
         values = correct_by_network(

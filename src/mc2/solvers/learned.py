@@ -16,12 +16,12 @@ from mc2.errors import InputError
 from mc2.functions import Function
 from mc2.geometry import Grid
 from mc2.networks.installed import ENDING, need_torch, weights_path
+from mc2.problems.operator import LAPLACIAN, Operator
 
 if TYPE_CHECKING:
     from mc2.networks.corrector_inputs import Given
 
 Array = NDArray[Any]
-Operator = tuple[float, float, float]
 SWEEPS = 4
 """Of relaxation: enough for the noise of pixels. docs/networks.md has what others gain on the validation split."""
 
@@ -75,7 +75,7 @@ def correct_by_network(
     grid: Grid,
     source: Array,
     lift: Array | None = None,
-    operator: Operator | Sequence[Operator] = (0.0, 1.0, 0.0),
+    operator: Operator | Sequence[Operator] = LAPLACIAN,
     *,
     sweeps: int = SWEEPS,
 ) -> NDArray[np.float32]:
@@ -83,7 +83,7 @@ def correct_by_network(
 
     mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: that of `source_of`. walks: per pixel,
     or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
-    as coefficients of u, Δu, Δ²u; or one for each. Images larger than those of training are corrected by overlapping
+    or one for each. Images larger than those of training are corrected by overlapping
     windows. sweeps: of relaxation, after the network.
     """
     import torch
@@ -102,7 +102,8 @@ def correct_by_network(
     count = torch.tensor(np.broadcast_to(walks, len(np.array(mean, ndmin=3))), device=learned.device)
     lifted = put(lift) if learned.inputs.lifted else None
     given = Given(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
-    operators = torch.tensor(operator, device=learned.device).expand(len(count), 3)
+    each = [operator] if isinstance(operator, Operator) else operator
+    operators = torch.tensor([one.coefficients for one in each], device=learned.device).expand(len(count), 3)
     found: NDArray[np.float32] = correct(learned, given, operators, sweeps).cpu().numpy()
     return found.reshape(np.shape(mean))
 
@@ -153,10 +154,10 @@ def source_of(
 
     For the biharmonic equation that is a function whose Laplacian is f: Δu differs from it by a harmonic function only.
     """
-    if source is not None and operator[2]:
+    if source is not None and operator.order == 4:
         from mc2.fits.batched_lift import lift_of
 
-        return lift_of(source, (0.0, 1.0, 0.0), grid) * mask
+        return lift_of(source, LAPLACIAN, grid) * mask
     field = np.zeros(grid.shape)
     if source is not None:
         field[mask] = source(*(c[mask] for c in grid.points()))

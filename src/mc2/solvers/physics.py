@@ -18,6 +18,7 @@ from mc2.fits.projection import DEGREES, Profile, Projection, Sites, Smoothing, 
 from mc2.fits.rough_lift import find_lift
 from mc2.functions import Function
 from mc2.geometry import Domain, Grid
+from mc2.problems.operator import Operator
 
 Array = NDArray[np.float64]
 MAX_MISFIT = 1.5
@@ -44,12 +45,12 @@ def correct_by_physics(
     mask: NDArray[np.bool_],
     grid: Grid,
     domain: Domain,
-    operator: tuple[float, float, float],
+    operator: Operator,
     source: Function | None,
 ) -> Corrected:
     """A field from an estimate on a grid.
 
-    mean, variance: of the walks and of that mean, finite inside the mask. operator: L as coefficients of u, Δu, Δ²u.
+    mean, variance: of the walks and of that mean, finite inside the mask.
     """
     field = Field()
     if source is not None:
@@ -63,7 +64,7 @@ def correct_by_physics(
     if domain.holes():
         bases.append(partial(make_basis, domain, operator))
     # with twice the functions, half the degree does
-    degrees = [degree // 2 for degree in DEGREES] if operator[2] else DEGREES
+    degrees = [degree // 2 for degree in DEGREES] if operator.order == 4 else DEGREES
     fit = project(rest, spread, Sites(x, y), bases, degrees)
     field = field.plus(fit.basis, fit.coefficients)
     kept = fit.misfit < MAX_MISFIT

@@ -18,6 +18,7 @@ from mc2.fits.on_device import torch_on_device
 from mc2.fits.projection import DEPENDENT, PRICE, SMOOTHING
 from mc2.geometry import Disk, Grid
 from mc2.problems import Problem
+from mc2.problems.operator import BILAPLACIAN, LAPLACIAN
 from mc2.walks.gpu.launch import unavailable
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ class BatchCorrector:
 
     def prepare(self, problems: Sequence[Problem]) -> Known:
         """Everything that the host has to do for some problems."""
-        operators = [(0.0, 0.0, 0.0) if problem.source is None else problem.operator() for problem in problems]
+        operators = [
+            (0.0, 0.0, 0.0) if problem.source is None else problem.operator.coefficients for problem in problems
+        ]
         rules, levels = _bases(problems)
         return Known(np.array(operators), self._put(rules), self._put(levels))
 
@@ -207,15 +210,15 @@ def _bases(problems: Sequence[Problem]) -> tuple[Any, Any]:
     rules, levels = np.zeros((len(problems), 6)), np.full((len(problems), count), -1)
     patterns = [np.sort(make_basis(Disk(), operator, degree, -1).levels) for operator, degree in _KINDS]
     for number, problem in enumerate(problems):
-        operator = problem.operator()
-        doubled = int(operator[2] != 0)
+        operator = problem.operator
+        doubled = int(operator.order == 4)
         basis = make_basis(problem.domain, operator, DEGREE, -1)
         rules[number] = basis.sign, basis.parameter, *basis.center, basis.radius, doubled
         levels[number, : len(patterns[doubled])] = patterns[doubled]
     return rules, levels
 
 
-_KINDS = (((0.0, 1.0, 0.0), DEGREE), ((0.0, 0.0, 1.0), DEGREE // 2))
+_KINDS = ((LAPLACIAN, DEGREE), (BILAPLACIAN, DEGREE // 2))
 
 
 def _shares(coefficients: Any, known: Any, levels: Any) -> Any:

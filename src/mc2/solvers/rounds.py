@@ -120,7 +120,7 @@ class Rounds:
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
         self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
         self.sites = Sites(x, y, problem.laplacian is not None)
-        self.bases = [cache(partial(make_basis, problem.domain, problem.operator()))]
+        self.bases = [cache(partial(make_basis, problem.domain, problem.operator))]
 
     @property
     def walks(self) -> int:

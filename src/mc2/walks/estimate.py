@@ -12,10 +12,10 @@ from mc2.checks import finite, whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
-from mc2.problems.families import FAMILIES
 from mc2.reading.json import parse_json
 from mc2.reading.npz import Arrays, open_npz, refusing
 from mc2.reading.plain import naming, open_plain, saying
+from mc2.walks.plan import KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MAX_RECORD = 4096
 """Characters of an estimate's record in a file; usual ones have 300."""
-WORDS = {"estimator": (*FAMILIES, "reduced"), "sampling": ("green", "uniform"), "device": ("cpu", "cuda")}
+WORDS = {"estimator": (*KINDS, "reduced"), "sampling": ("green", "uniform"), "device": ("cpu", "cuda")}
 """What the texts of a record may be."""
 
 

@@ -112,4 +112,4 @@ def find_exits(
 def _samples(problem: Problem, met: Array) -> Samples:
     """With the signs of the Green's functions: −G for Δ, and +G for Δ²."""
     x, y, total, base = met
-    return Samples(x, y, total if problem.operator()[2] else -total, -total * base)
+    return Samples(x, y, total if problem.operator.order == 4 else -total, -total * base)

@@ -80,8 +80,8 @@ def estimate_batch(
 
 
 def plan_for_batch(problem: Problem, options: Options) -> Plan:
-    """A problem's plan. Only Helmholtz problems have a choice of estimator."""
-    return make_plan(problem, options.estimator if problem.name == "helmholtz" else "standard")
+    """A problem's plan. Only oscillating operators, Helmholtz's, have a choice of estimator."""
+    return make_plan(problem, options.estimator if problem.operator.oscillating else "standard")
 
 
 def _on_cpu(
@@ -96,7 +96,7 @@ def _on_cpu(
     mean, variance = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     mask, counts = np.zeros((len(problems), *grid.shape), np.uint8), np.zeros((len(problems), 3), np.int64)
     for index, (problem, instance) in enumerate(zip(problems, instances, strict=True)):
-        own = options if problem.name == "helmholtz" else replace(options, estimator="standard")
+        own = options if problem.operator.oscillating else replace(options, estimator="standard")
         estimates = walk(problem, budgets if each is None else [each[index]], own, grid, instance=instance)
         mean[index] = [estimate.mean for estimate in estimates]
         variance[index] = [estimate.variance for estimate in estimates]

@@ -11,8 +11,8 @@ from mc2.functions import Function
 from mc2.problems import Problem
 from mc2.walks.eigenvalue import first_eigenvalue
 
-FAMILIES = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
-"""In the order of the kernels' numbers."""
+KINDS = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
+"""Kinds of walks, in the order of the kernels' numbers."""
 SAMPLINGS = ("green", "uniform")
 ESTIMATORS = ("standard", "reduced")
 
@@ -24,7 +24,13 @@ HELMHOLTZ_RADIUS = 1.9
 
 @dataclass(frozen=True)
 class Plan:
-    """What the kernels need to know of a problem. parameter: μ or k, else 0."""
+    """What the kernels need to know of a problem.
+
+    name: of the kind of walk, or `reduced`.
+    family: its number in the kernels.
+    parameter: μ or k, else 0.
+    largest: a cap on radii.
+    """
 
     name: str
     family: int
@@ -72,19 +78,32 @@ def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
         raise unknown("estimator", estimator, ESTIMATORS)
     if estimator == "reduced":
         return _reduced(problem)
-    family = FAMILIES.index(problem.name)
-    if problem.name == "yukawa":
-        return Plan(problem.name, family, problem, problem.source, float(np.sqrt(problem.lam)))  # type: ignore[attr-defined]
-    if problem.name == "helmholtz":
-        k = problem.k  # type: ignore[attr-defined]
-        _check_helmholtz(problem, k)
-        return Plan(problem.name, family, problem, problem.source, k, HELMHOLTZ_RADIUS / k)
-    return Plan(problem.name, family, problem, problem.source)
+    operator = problem.operator
+    if not operator.has_green:
+        raise InputError(f"walks cannot solve {problem.equation}: its Green's function on balls is not known")
+    kind = _kind(problem)
+    largest = np.inf
+    if operator.oscillating:
+        _check_helmholtz(problem, operator.rate)
+        largest = HELMHOLTZ_RADIUS / operator.rate
+    return Plan(kind, KINDS.index(kind), problem, problem.source, operator.rate, largest)
+
+
+def _kind(problem: Problem) -> str:
+    """Which of the kernels' walks it is."""
+    operator = problem.operator
+    if operator.order == 4:
+        return "biharmonic"
+    if operator.mass:
+        return "helmholtz" if operator.oscillating else "yukawa"
+    return "laplace" if problem.source is None else "poisson"
 
 
 def can_walk(problem: Problem) -> bool:
     """Whether walks can solve it: a Helmholtz problem only while k² is below half the first eigenvalue."""
-    return problem.operator()[0] <= 0 or problem.operator()[0] < HELMHOLTZ_LIMIT * first_eigenvalue(problem.domain)
+    return not problem.operator.oscillating or problem.operator.mass < HELMHOLTZ_LIMIT * first_eigenvalue(
+        problem.domain
+    )
 
 
 def _check_helmholtz(problem: Problem, k: float) -> None:
@@ -97,8 +116,8 @@ def _check_helmholtz(problem: Problem, k: float) -> None:
 
 
 def _reduced(problem: Problem) -> Plan:
-    if problem.name != "helmholtz":
+    if not problem.operator.oscillating:
         raise InputError(f"the reduced estimator is for helmholtz problems, not {problem.name}")
     if problem.exact is None:
         raise InputError("the reduced estimator needs the exact solution: it walks Δu = f − k²u with u on the right")
-    return Plan("reduced", FAMILIES.index("poisson"), problem, problem.exact.apply(0.0, 1.0, 0.0))
+    return Plan("reduced", KINDS.index("poisson"), problem, problem.exact.apply(0.0, 1.0, 0.0))

@@ -168,7 +168,7 @@ class Stream:
             if self.lifted:
                 from mc2.fits.batched_lift import lift_of
 
-                lift = np.stack([lift_of(problem.source, problem.operator(), self.grid) for problem in problems])
+                lift = np.stack([lift_of(problem.source, problem.operator, self.grid) for problem in problems])
             around = extended_fields(problems, self.grid) if self.extended else ()
             yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift, *around)
             number += 1

@@ -63,7 +63,7 @@ class Differencing(Method):
 
         A point close to the boundary has huge coefficients. Divided, its row says that u is near the boundary value.
         """
-        shift, _, bilaplacian = problem.operator()
+        shift, _, bilaplacian = problem.operator.coefficients
         scale = 1 / differences.matrix.diagonal()
         matrix = csr_array(diags_array(scale) @ differences.matrix - diags_array(shift * scale))
         inverse = self.invert(matrix, definite=shift <= 0)

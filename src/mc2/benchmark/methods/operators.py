@@ -58,7 +58,7 @@ class Operator(Method):
             return torch.from_numpy(np.array(values, np.float32, ndmin=3)).to(learned.device)
 
         knows = "parameter" in learned.inputs.channels
-        coefficient = torch.tensor([operator_of(case.family, case.parameter)[0] if knows else 0.0])
+        coefficient = torch.tensor([operator_of(case.family, case.parameter).mass if knows else 0.0])
         fields = extended_fields([around], case.grid) if around else ()
         known = Known(put(source), put(case.mask), coefficient.to(learned.device), *map(put, fields))
         with torch.inference_mode():

@@ -11,16 +11,15 @@ from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.fits.boundary import fit_boundary
 from mc2.networks.installed import ENDING
+from mc2.problems import FAMILIES, Operator
 from mc2.solvers import solve
 from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
 from mc2.solvers.physics import correct_by_physics
 
 
-def operator_of(family: str, parameter: float) -> tuple[float, float, float]:
-    """L as coefficients of (u, Δu, Δ²u)."""
-    if family == "biharmonic":
-        return 0.0, 0.0, 1.0
-    return {"yukawa": -parameter, "helmholtz": parameter * parameter}.get(family, 0.0), 1.0, 0.0
+def operator_of(family: str, parameter: float) -> Operator:
+    """L of a family, with the value of its parameter if it has one."""
+    return FAMILIES[family].make_operator(dict.fromkeys(FAMILIES[family].parameters, parameter))
 
 
 @final

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.benchmark.methods.method import Case, Method
-from mc2.benchmark.methods.ours import operator_of
 from mc2.benchmark.methods.registry import make_method
 from mc2.benchmark.reproduce.studies import SPLIT, Row
 from mc2.benchmark.runner import problem_values
@@ -72,15 +71,11 @@ def prepare(
     start = time.perf_counter()
     walks: Any = _packed(instances, seeds) if on_gpu else _walked(instances, budgets, seeds, grid)
     seconds = (time.perf_counter() - start) / (len(instances) * len(seeds))
-    operators = np.array([_operator(instance) for instance in instances])
+    operators = np.array([instance.problem.operator.coefficients for instance in instances])
     exact, mask, source, known, distance, boundary, laplacian = map(np.stack, zip(*fields, strict=True))
     return Prepared(
         np.array(indices), operators, exact, mask, source, known, distance, boundary, laplacian, walks, seconds
     )
-
-
-def _operator(instance: Instance) -> tuple[float, float, float]:
-    return operator_of(instance.family, sum(instance.parameters.values()))
 
 
 def _fields(instance: Instance, grid: Grid, extended: bool) -> tuple[NDArray[Any], ...]:
@@ -91,7 +86,7 @@ def _fields(instance: Instance, grid: Grid, extended: bool) -> tuple[NDArray[Any
     assert problem.exact is not None
     exact = problem.on_grid(problem.exact, grid)
     source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
-    known = source_of(problem.source, _operator(instance), grid, mask)
+    known = source_of(problem.source, problem.operator, grid, mask)
     distance, boundary, laplacian = np.zeros((3, *grid.shape), np.float32)
     if extended:
         (distance,), (boundary,) = extended_fields([problem], grid)

@@ -68,7 +68,7 @@ def pack(
             table = plan.problem.boundary.program
             terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
             programs[number, 2:4] = functions.add(terms, table.constants)  # type: ignore[union-attr]
-            operators[number] = plan.problem.operator() if plan.source is not None else 0.0
+            operators[number] = plan.problem.operator.coefficients if plan.source is not None else 0.0
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
         groups.setdefault(kind, []).append(number)
         programs[number, 11:13] = plan.family, MOST_WALKS if walks is None else walks[number]
