@@ -40,12 +40,15 @@ def solve_batch(name: str, chunk: Prepared, places: NDArray[np.int64], walks: in
 
     given: mean and variance [2, item, n, n] of the items' estimates, from so many walks per pixel.
     """
+    import torch
+
     method = known_method(name)
     solve, size = _solver(method), BATCH[method.learned.device.type]  # type: ignore[attr-defined]
     parts = []
-    for first in range(0, len(places), size):
-        part = slice(first, first + size)
-        parts.append(solve(method, chunk, places[part], walks, given[:, part], grid))
+    with torch.backends.cudnn.flags(allow_tf32=False):  # TensorFloat-32 would keep three digits only
+        for first in range(0, len(places), size):
+            part = slice(first, first + size)
+            parts.append(solve(method, chunk, places[part], walks, given[:, part], grid))
     return np.concatenate(parts).astype(np.float32, copy=False)
 
 
