@@ -220,3 +220,12 @@ def test_resolved_means_measured():
         _, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), LAPLACIAN)
         assert found.negligible == small
         assert (found.worst <= RESOLVED * found.scale) == small
+
+
+def test_what_rounding_leaves_of_a_source_that_is_huge_outside_is_seen():
+    """Where the window reaches, the source is 1e29: rounding of the series is larger than the source inside."""
+    problem = mc2.Yukawa(Disk(), lam=2330.0, exact="exp(17.4*(x**2 + y**2 - 1))")
+    lift, found = find_lift(problem.source, problem.domain, problem.operator)
+    x, y = problem.domain.sample_interior(5000, seed=7).T
+    left = problem.source(x, y) - lift.applied(x, y)
+    assert np.sqrt(np.mean(left**2)) < 1.5 * found.left < 0.1 * found.scale

@@ -91,13 +91,12 @@ class Lift:
         interpolate(self._fine, (x - self.corner[0]) / self.step, (y - self.corner[1]) / self.step, out)
         return out.reshape(shape)
 
-    def applied_roughly(self, x: Any, y: Any) -> Array | None:
+    def applied_roughly(self, x: Any, y: Any) -> Array:
         """Lw at points inside the bounding box, interpolated between lattice points: a hundred times less accurate.
 
-        None if it is not known there.
+        It must be known there, and rounding of the series does not show.
         """
-        if self.source is None:
-            return None
+        assert self.source is not None
         x, y, shape = as_points(x, y)
         step, out = self.side / self.size, np.empty(x.size)
         interpolate(self.source, (x - self.corner[0]) / step, (y - self.corner[1]) / step, out)

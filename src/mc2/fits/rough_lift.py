@@ -66,6 +66,8 @@ MOST_NODES = 3_000_000
 """Evaluations of a rough source, about."""
 REACH = 3
 """Tiles from the domain beyond which rough places are left out."""
+FOURIER = 1e-15
+"""Part of the largest |Lw| that rounding makes of it everywhere: much, where a source is huge outside the domain."""
 ROUNDING = 1e-13
 """Part of the largest boundary value below which a source is rounding."""
 NARROW = 1 / 64
@@ -153,10 +155,9 @@ def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS)
     """Compare Lw with f at random points of the domain, and at peaks, which these would miss."""
     x, y = _probes(domain, peaks)
     given = source(x, y)
-    rough = lift.applied_roughly(x, y)
-    if rough is not None and np.abs(given - rough).max() <= CLOSELY * np.sqrt(np.mean(given**2)):
-        left = given - rough
-    else:
+    close = CLOSELY * np.sqrt(np.mean(given**2))
+    left = given - lift.applied_roughly(x, y) if lift.source is not None else np.full(1, np.inf)
+    if np.abs(left).max() > close or FOURIER * lift.largest_source > close:
         left = given - lift.applied(x, y)
     rms, scale = (float(np.sqrt(np.mean(part[:PROBES] ** 2))) for part in (left, given))
     worst = float(np.abs(left).max())
