@@ -52,10 +52,10 @@ def on_gpu(weights, compiled):
 
     from mc2.fits.batched_lift import lift_packed
     from mc2.fits.on_device import torch_on_device
-    from mc2.networks.corrector_inputs import Given
+    from mc2.networks.corrector_inputs import CorrectorData
     from mc2.solvers.learned import correct
     from mc2.walks.engine import Options
-    from mc2.walks.gpu.launch import take_exact, take_fields
+    from mc2.walks.gpu.launch import evaluate_exact, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
     from mc2.zoo.fields import STANDARD
@@ -71,17 +71,17 @@ def on_gpu(weights, compiled):
     twice = (operators[:, 2] != 0)[:, None, None]
 
     def walk():
-        found = take_fields(packed, GRID, [WALKS], options, empty)
+        found = walk_fields(packed, GRID, [WALKS], options, empty)
         torch.cuda.synchronize()
         return found
 
     def everything():
-        mean, variance, mask, _ = take_fields(packed, GRID, [WALKS], options, empty)
-        _, source = take_exact(packed, GRID, mask, empty)
+        mean, variance, mask, _ = walk_fields(packed, GRID, [WALKS], options, empty)
+        _, source = evaluate_exact(packed, GRID, mask, empty)
         mean, variance, source, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, source, mask))
         source = torch.where(twice, lift_packed(packed, rules, GRID, empty) * mask, source)
         walks = torch.full((BATCH,), WALKS, device="cuda")
-        fields = correct(learned, Given(mean[:, 0], variance[:, 0], walks, source, mask), operators)
+        fields = correct(learned, CorrectorData(mean[:, 0], variance[:, 0], walks, source, mask), operators)
         torch.cuda.synchronize()
         return mean[:, 0], fields
 

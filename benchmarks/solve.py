@@ -112,7 +112,7 @@ def batches():
     from mc2.fits.on_device import torch_on_device
     from mc2.solvers.physics_batch import BatchCorrector, correct_batch
     from mc2.walks.engine import Options
-    from mc2.walks.gpu.launch import take_distances, take_fields
+    from mc2.walks.gpu.launch import evaluate_distances, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
     from mc2.zoo.fields import STANDARD
@@ -128,14 +128,14 @@ def batches():
         return fields
 
     def walk():
-        found = take_fields(packed, GRID, [8], Options(**options), empty)
+        found = walk_fields(packed, GRID, [8], Options(**options), empty)
         torch.cuda.synchronize()
         return found
 
     def walk_and_correct():
-        mean, variance, mask, _ = take_fields(packed, GRID, [8], Options(**options), empty)
+        mean, variance, mask, _ = walk_fields(packed, GRID, [8], Options(**options), empty)
         known = corrector.prepare(problems)
-        fields = corrector.correct(known, packed, mean, variance, mask, take_distances(packed, GRID, empty))
+        fields = corrector.correct(known, packed, mean, variance, mask, evaluate_distances(packed, GRID, empty))
         torch.cuda.synchronize()
         return fields
 

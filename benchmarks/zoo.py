@@ -45,7 +45,7 @@ def stream(batches, batch, workers):
     import torch
     from numba import cuda
 
-    from mc2.walks.gpu.launch import take_fields
+    from mc2.walks.gpu.launch import walk_fields
 
     source = Stream(batch=batch, budgets=(8,), workers=workers)
     examples = iter(source)
@@ -59,11 +59,11 @@ def stream(batches, batch, workers):
     seconds = time.perf_counter() - start
     examples.close()
     packed = prepare(source, 0)[0].upload()
-    take_fields(packed, source.grid, [8], source.options)
+    walk_fields(packed, source.grid, [8], source.options)
     cuda.synchronize()
     start = time.perf_counter()
     for _ in range(20):
-        take_fields(packed, source.grid, [8], source.options)
+        walk_fields(packed, source.grid, [8], source.options)
     cuda.synchronize()
     walking = (time.perf_counter() - start) / 20
     rate = batches * batch / seconds

@@ -25,19 +25,19 @@ FILES = (
     ("zoo.records.MAX_ATOMS", "atoms in a record"),
     ("zoo.records.MAX_REACH", "coordinate of a record's domain"),
     ("walks.estimate.MAX_RECORD", "characters of an estimate's record"),
-    ("evaluation.field_files.MAX_PIXELS", "pixels of a field that is certified"),
-    ("evaluation.field_files.MAX_NETCDF", "bytes of a NetCDF file"),
-    ("evaluation.results.MAX_BYTES", "bytes of a results file"),
-    ("evaluation.leaderboard.entries.LARGEST_FILE", "bytes of a leaderboard entry"),
-    ("evaluation.leaderboard.entries.MOST_ENTRIES", "entries in a folder"),
-    ("evaluation.leaderboard.page.LARGEST_FIGURE", "bytes of a figure on the leaderboard's page"),
-    ("evaluation.leaderboard.predictions.LONGEST_ID", "characters of an instance's name in a file of predictions"),
+    ("benchmark.field_files.MAX_PIXELS", "pixels of a field that is certified"),
+    ("benchmark.field_files.MAX_NETCDF", "bytes of a NetCDF file"),
+    ("benchmark.results.MAX_BYTES", "bytes of a results file"),
+    ("benchmark.leaderboard.entries.LARGEST_FILE", "bytes of a leaderboard entry"),
+    ("benchmark.leaderboard.entries.MOST_ENTRIES", "entries in a folder"),
+    ("benchmark.leaderboard.page.LARGEST_FIGURE", "bytes of a figure on the leaderboard's page"),
+    ("benchmark.leaderboard.predictions.LONGEST_ID", "characters of an instance's name in a file of predictions"),
 )
 PROBLEMS = (
-    ("problems.files.MAX_TITLE", "characters of a title"),
-    ("problems.reader.MAX_LENGTH", "characters of an expression"),
-    ("problems.reader.MAX_DEPTH", "brackets and powers within one another in an expression"),
-    ("problems.expression.MAX_NODES", "operations in an expression, or in its derivatives"),
+    ("problems.problem_file.MAX_TITLE", "characters of a title"),
+    ("functions.reader.MAX_LENGTH", "characters of an expression"),
+    ("functions.reader.MAX_DEPTH", "brackets and powers within one another in an expression"),
+    ("functions.expression.MAX_NODES", "operations in an expression, or in its derivatives"),
     ("geometry.rings.MAX_VERTICES", "vertices of all polygons of a domain, holes included"),
     ("geometry.compositions.MAX_SHAPES", "shapes in a domain"),
     ("geometry.compositions.MAX_DEPTH", "compositions of domains within one another"),
@@ -52,16 +52,19 @@ WORK = (
     ("walks.engine.MAX_SUMS", "points times budgets of an estimate"),
     ("walks.engine.MAX_KEY", "seeds and numbers of instances"),
     ("walks.engine.LARGEST_VALUE", "size of data, and one over it"),
-    ("correction.solve.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
-    ("correction.boundary.MOST_WAVES", "k × radius of a Helmholtz problem that is solved"),
-    ("baselines.stencils.MAX_POINTS", "points of a lattice of finite differences"),
-    ("baselines.finite_differences.MAX_UNKNOWNS", "points of the domain in a direct solver of finite differences"),
+    ("solvers.solve.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
+    ("fits.boundary.MOST_WAVES", "k × radius of a Helmholtz problem that is solved"),
+    ("benchmark.methods.stencils.MAX_POINTS", "points of a lattice of finite differences"),
+    (
+        "benchmark.methods.finite_differences.MAX_UNKNOWNS",
+        "points of the domain in a direct solver of finite differences",
+    ),
 )
 NETWORKS = (
-    ("networks.registry.MAX_BYTES", "bytes of a network's parameters and tables"),
-    ("networks.registry.MAX_LEVELS", "entries of `depths` or `widths`"),
-    ("networks.registry.MAX_MULTIPLE", "pixels that the sides of images are padded to a multiple of"),
-    ("correction.weights_file.MAX_GRID", "pixels along a side of the images that a network was trained on"),
+    ("networks.architectures.MAX_BYTES", "bytes of a network's parameters and tables"),
+    ("networks.architectures.MAX_LEVELS", "entries of `depths` or `widths`"),
+    ("networks.architectures.MAX_MULTIPLE", "pixels that the sides of images are padded to a multiple of"),
+    ("networks.weights_file.MAX_GRID", "pixels along a side of the images that a network was trained on"),
     ("training.resume.MAX_STEPS", "steps of a run"),
     ("training.resume.MAX_RECENT", "losses that a checkpoint keeps besides the history"),
 )
@@ -91,7 +94,7 @@ def limits(rows):
 
 def network_values():
     """The largest values of the keys of a network's description."""
-    largest = value("networks.registry.LARGEST")
+    largest = value("networks.architectures.LARGEST")
     return table(("key of `[network]`", "at most"), [(f"`{key}`", shown(most)) for key, most in largest.items()])
 
 

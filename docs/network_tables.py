@@ -1,7 +1,6 @@
 """The tables of the pages on networks and on neural baselines."""
 
 import json
-from importlib.resources import files
 
 from docs.measured import RESULTS, network_studies, result, shown, walked
 from validation import ablations, operators
@@ -9,7 +8,7 @@ from validation.markdown import table
 
 from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.results import PLACES
-from mc2.networks.installed import installed_correctors, installed_weights
+from mc2.networks.installed import installed_correctors, installed_weights, weights_path
 
 BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
 APPENDIX = {"fno": "", "fno-fair": "fno"}
@@ -18,8 +17,7 @@ APPENDIX = {"fno": "", "fno-fair": "fno"}
 
 def logs(names):
     """Training logs, by the names of the weights."""
-    folder = files("mc2.solvers").joinpath("weights")
-    return {name: json.loads(folder.joinpath(f"{name}.json").read_text("utf-8")) for name in names}
+    return {name: json.loads(weights_path(name).with_suffix(".json").read_text("utf-8")) for name in names}
 
 
 def whole(log, key):

@@ -35,7 +35,7 @@ from mc2.solvers.relaxation import relax
 from mc2.training.config import Config
 from mc2.training.data import held_batches
 from mc2.training.objective import psnr
-from mc2.training.task import by_family
+from mc2.training.tasks import by_family
 from mc2.zoo import FAMILIES, TRAINING, generate
 
 SIZES = (256, 512)

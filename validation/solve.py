@@ -25,11 +25,11 @@ import mc2
 from mc2.benchmark.runner import standard_walks
 from mc2.fits.basis import HOLE_DEGREE, make_basis
 from mc2.fits.field import lifted
-from mc2.fits.projection import DEGREES, DEPENDENT, Sites, Smoothing
+from mc2.fits.projection import DEGREES, DEPENDENT, SamplePoints, Smoothing
 from mc2.geometry import Grid
 from mc2.metrics import psnr
 from mc2.solvers import PhysicsCorrector
-from mc2.solvers.correctors import Fitted
+from mc2.solvers.correctors import FitEvaluator
 from mc2.walks.plan import can_walk
 from mc2.zoo import FAMILIES, generate
 from validation.hunting.judge import in_region
@@ -99,7 +99,7 @@ def coverage(instances, seeds):
             found["correct"] = PhysicsCorrector().correct(standard_walks(instance, 8, seed, GRID, "cpu"), problem)
             for kind, solution in found.items():
                 row = {"kind": kind, "index": index, "family": instance.family, "seed": seed, "steps": steps(solution)}
-                fell_back = kind == "correct" and not isinstance(solution.answer, Fitted)
+                fell_back = kind == "correct" and not isinstance(solution.evaluator, FitEvaluator)
                 rows.append(row | {"method": "walks" if fell_back else solution.method} | _shares(solution, truth))
     return {"rows": rows, "table": _coverage_table(rows)}
 
@@ -274,7 +274,7 @@ def oracle(instances):
         problem, truth = instance.problem, on_grid(instance.problem.exact, instance.problem, FULL)
         estimate = standard_walks(instance, 8, 0, FULL, "cpu")
         corrected = PhysicsCorrector().correct(estimate, problem)
-        row = {"index": index, "family": instance.family, "kept": isinstance(corrected.answer, Fitted)}
+        row = {"index": index, "family": instance.family, "kept": isinstance(corrected.evaluator, FitEvaluator)}
         fields = {"walks": estimate.mean, "physics": corrected.values}
         row |= {name: psnr(field, truth, estimate.mask) for name, field in fields.items()}
         tried = [psnr(field, truth, estimate.mask) for field in shrunk_by_oracle(estimate, problem, truth)]
@@ -307,7 +307,7 @@ def shrunk_by_oracle(estimate, problem, truth):
             # the biharmonic basis has two functions for each of another's
             own_degree = degree // 2 if problem.laplacian else degree
             basis = make_basis(domain, problem.operator, own_degree, hole_degree)
-            columns, levels = Sites(x, y).columns(basis) / deviation, basis.levels[basis.order]
+            columns, levels = SamplePoints(x, y).columns(basis) / deviation, basis.levels[basis.order]
             factor, usable = _orthogonalise(columns @ columns.T)
             own, true = solve_triangular(factor, columns[:usable] @ both, lower=True).T
             levels = levels[:usable]

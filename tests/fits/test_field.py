@@ -5,7 +5,7 @@ import pytest
 
 import mc2
 from mc2.fits.basis import make_basis
-from mc2.fits.field import Field, lifted, residual, worth
+from mc2.fits.field import Field, lifted, residual, scores
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
 from mc2.problems.operator import LAPLACIAN
 from mc2.walks.engine import Options
@@ -100,7 +100,7 @@ def test_what_walks_are_worth():
         field = fit_boundary(problem).field
         points = np.array([[0.25, 0.5], [-0.5, 0.125]])
         exits = find_exits(problem, points, 20_000, Options())
-        values = worth(problem, field, exits)
+        values = scores(problem, field, exits)
         truth = mc2.functions.read_expression(exact)(*points.T)
         assert (np.abs(values.mean(1) - truth) < 4 * values.std(1) / np.sqrt(20_000) + 1e-4).all()
         assert np.abs(residual(problem, field, exits)).max() < 1e-10

@@ -9,7 +9,7 @@ from mc2.fits.misfit import lack_of_fit
 from mc2.fits.projection import Bins
 from mc2.geometry import Disk, Grid, Polygon
 from mc2.solvers import PhysicsCorrector
-from mc2.solvers.correctors import Fitted
+from mc2.solvers.correctors import FitEvaluator
 from mc2.zoo import generate
 
 GRID, DISK = Grid(96), Disk(0.9)
@@ -70,5 +70,5 @@ def test_what_a_fit_explains_is_not_taken_for_a_hidden_oscillation():
     for index in range(12):
         instance = generate("test", index)
         estimate = standard_walks(instance, 4, 0, Grid(96), "cpu")
-        answer = PhysicsCorrector().correct(estimate, instance.problem).answer
-        assert not isinstance(answer, Fitted) or answer.hidden == (0.0, 0.0)
+        evaluator = PhysicsCorrector().correct(estimate, instance.problem).evaluator
+        assert not isinstance(evaluator, FitEvaluator) or evaluator.hidden == (0.0, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mc2.fits.basis import make_basis
-from mc2.fits.projection import Bins, Profile, Sites, Smoothing, project
+from mc2.fits.projection import Bins, Profile, SamplePoints, Smoothing, project
 from mc2.functions import read_expression
 from mc2.functions.grid_function import GridFunction
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
@@ -30,7 +30,7 @@ def noisy(function, domain, sigma, seed=0, size=96):
     x, y = (c[domain.mask(grid)] for c in grid.points())
     deviation = sigma * np.exp(np.log(3) * x / 2)
     noise = np.random.default_rng(seed).normal(size=x.size)
-    return Sites(x, y), function(x, y), function(x, y) + deviation * noise, deviation**2
+    return SamplePoints(x, y), function(x, y), function(x, y) + deviation * noise, deviation**2
 
 
 def test_a_fit_removes_noise_and_knows_how_much_is_left():
@@ -108,7 +108,7 @@ def test_laplacians_are_fitted_along():
         given = np.concatenate([values, exact + 1e-3 * np.random.default_rng(seed).normal(size=exact.size)])
         variances = np.concatenate([variance, np.full(exact.size, 1e-6)])
         alone = project(values, variance, sites, make)
-        together = project(given, variances, Sites(sites.x, sites.y, laplacians=True), make)
+        together = project(given, variances, SamplePoints(sites.x, sites.y, laplacians=True), make)
         squares.append([np.mean((fit(sites.x, sites.y) - truth) ** 2) for fit in (alone, together)])
         found = together.basis.harmonic.sum(together.basis.to_laplacian(together.coefficients), sites.x, sites.y)
         assert np.sqrt(np.mean((found - exact) ** 2)) < 2e-4

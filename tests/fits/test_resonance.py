@@ -11,7 +11,7 @@ from mc2.compute.blas import one_thread
 from mc2.errors import InputError
 from mc2.fits.basis import make_basis
 from mc2.fits.boundary import fit_boundary, spread
-from mc2.fits.resonance import answer_from_boundary, tension
+from mc2.fits.resonance import evaluator_from_boundary, tension
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle, Square
 from mc2.problems.operator import Operator
 
@@ -79,7 +79,7 @@ def test_warnings_where_an_eigenvalue_is_close_and_nowhere_else(k):
     assert not 0.8e-3 < away < 1.2e-3
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answer_from_boundary(problem, fit_boundary(problem))
+        evaluator_from_boundary(problem, fit_boundary(problem))
     assert len(caught) == (away < 1e-3)
 
 
@@ -91,12 +91,12 @@ def test_the_error_bound_holds():
         problem = mc2.Helmholtz(Disk(), exact=f"cos({0.6 * k}*x)*cos({0.8 * k}*y) + sin(x)", k=k)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = answer_from_boundary(problem, fit_boundary(problem))
+            evaluator = evaluator_from_boundary(problem, fit_boundary(problem))
         x, y = Disk().sample_interior(500, seed=0).T
-        error = answer.values(x, y) - problem.exact(x, y)
-        assert np.sqrt(np.mean(error**2)) < answer.error + 1e-14
-        assert (answer.standard_error(x, y) >= answer.error).all()
-        bounds.append(answer.error)
+        error = evaluator.values(x, y) - problem.exact(x, y)
+        assert np.sqrt(np.mean(error**2)) < evaluator.error + 1e-14
+        assert (evaluator.standard_error(x, y) >= evaluator.error).all()
+        bounds.append(evaluator.error)
     assert bounds[0] > 10 * bounds[1] > 100 * bounds[2]
 
 
@@ -206,11 +206,11 @@ def test_the_bound_holds_for_waves_from_a_point_nearby(domain, away):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         problem = mc2.Helmholtz(domain, k=k, source=0, boundary=exact)
-        answer = answer_from_boundary(problem, fit_boundary(problem))
+        evaluator = evaluator_from_boundary(problem, fit_boundary(problem))
     x, y = domain.sample_interior(4000, seed=1).T
-    error = np.sqrt(np.mean((answer.values(x, y) - exact(x, y)) ** 2))
-    assert error < 1.96 * answer.error
-    assert answer.error < 1
+    error = np.sqrt(np.mean((evaluator.values(x, y) - exact(x, y)) ** 2))
+    assert error < 1.96 * evaluator.error
+    assert evaluator.error < 1
 
 
 def test_the_distance_to_an_eigenvalue():
@@ -220,5 +220,5 @@ def test_the_distance_to_an_eigenvalue():
         problem = mc2.Helmholtz(Disk(), k=float(np.sqrt(square * (1 + away))), source=0, boundary="x")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = answer_from_boundary(problem, fit_boundary(problem))
-        assert answer.distance == pytest.approx(abs(away) * square, rel=0.3)
+            evaluator = evaluator_from_boundary(problem, fit_boundary(problem))
+        assert evaluator.distance == pytest.approx(abs(away) * square, rel=0.3)

@@ -8,7 +8,7 @@ from torch import nn
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
-from mc2.networks.corrector_inputs import Given, Inputs, finish, local_mean, prepare
+from mc2.networks.corrector_inputs import CorrectorData, Inputs, finish, local_mean, prepare
 from mc2.solvers.windows import by_windows, starts
 from mc2.zoo.stream import Stream
 
@@ -19,7 +19,7 @@ def given(budgets=(8,), batch=3, size=48, **options):
     examples = next(iter(Stream(batch=batch, budgets=budgets, grid=Grid(size), device="cpu", **options)))
     names = ("mean", "variance", "walks", "f", "mask")
     fields = [torch.as_tensor(getattr(examples, name)) for name in names]
-    return Given(*fields), torch.as_tensor(examples.u)
+    return CorrectorData(*fields), torch.as_tensor(examples.u)
 
 
 def test_what_is_not_in_the_mask_is_not_seen():
@@ -120,7 +120,9 @@ def test_wrong_inputs(options, message):
 
 
 def plain(mean):
-    return Given(mean, torch.ones_like(mean), torch.tensor([8.0]), torch.zeros_like(mean), torch.ones_like(mean))
+    return CorrectorData(
+        mean, torch.ones_like(mean), torch.tensor([8.0]), torch.zeros_like(mean), torch.ones_like(mean)
+    )
 
 
 def test_windows_cover_and_fade():

@@ -9,10 +9,10 @@ import torch
 from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.networks.joint_fields import JointFields, exact_units, join, joint_residual
-from mc2.networks.operator_inputs import CHANNELS, Known, OperatorInputs, finish, prepare
+from mc2.networks.operator_inputs import CHANNELS, OperatorData, OperatorInputs, finish, prepare
 from mc2.networks.residual import STEEP, inside, residual
 from mc2.zoo import generate
-from mc2.zoo.fields import exact_fields, extended_fields
+from mc2.zoo.fields import boundary_fields, exact_fields
 
 GRID = Grid(64)
 
@@ -23,7 +23,7 @@ def tensors(index, split="train"):
     mask = problem.mask(GRID)[None]
     u, f = exact_fields([problem], GRID, mask)
     fields = (
-        torch.from_numpy(np.asarray(part, np.float32)) for part in (u, f, mask, *extended_fields([problem], GRID))
+        torch.from_numpy(np.asarray(part, np.float32)) for part in (u, f, mask, *boundary_fields([problem], GRID))
     )
     return *fields, torch.tensor([problem.operator.mass], dtype=torch.float32)
 
@@ -62,7 +62,7 @@ def test_operators_are_linear(channels, index):
     _, f, mask, distance, g, c = tensors(index)
     inputs = OperatorInputs(channels)
     moved = 0.7 if "boundary" in channels else 0.0
-    known = Known(f, mask, c, distance, g)
+    known = OperatorData(f, mask, c, distance, g)
     other = replace(known, source=5 * (f + c * moved) * mask, boundary=5 * (g + moved))
     first, second = prepare(known, inputs), prepare(other, inputs)
     torch.testing.assert_close(first.channels, second.channels, rtol=1e-3, atol=1e-4)
@@ -74,7 +74,7 @@ def test_operators_are_linear(channels, index):
 
 def test_networks_without_a_source_have_units_of_their_own():
     _, f, mask, _, _, c = tensors(0)
-    prepared = prepare(Known(f, mask, c), OperatorInputs())
+    prepared = prepare(OperatorData(f, mask, c), OperatorInputs())
     assert (prepared.scale == 1).all()
     assert (prepared.channels == 0).all()
     with pytest.raises(InputError, match="unknown channel 'surce': did you mean 'source'"):

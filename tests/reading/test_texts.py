@@ -132,7 +132,7 @@ def test_titles(path):
     path.write_text('title = "$x^$ {€}"\n' + DISK)
     loaded = read_problem(path)
     from mc2.plotting import save_figure
-    from mc2.problems.drawing import draw_problem
+    from mc2.problems.problem_figure import draw_problem
 
     save_figure(draw_problem(loaded.problem, loaded.grid, loaded.title), path.with_suffix(".png"))
 

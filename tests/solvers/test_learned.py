@@ -13,7 +13,7 @@ from mc2.fits.batched_lift import lift_of
 from mc2.geometry import Grid
 from mc2.networks import installed
 from mc2.networks.architectures import make_network
-from mc2.networks.corrector_inputs import Given, Inputs, local_mean, pixel_of
+from mc2.networks.corrector_inputs import CorrectorData, Inputs, local_mean, pixel_of
 from mc2.networks.weights_file import read_weights, write_weights
 from mc2.problems.operator import LAPLACIAN, Operator
 from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
@@ -117,7 +117,7 @@ def test_other_equations_are_brought_to_a_form_that_is_known(tmp_path):
     np.testing.assert_array_equal(found(source, Operator(-30.0)), found(source))
     parts = (torch.tensor(array, dtype=torch.float32)[None] for array in (*fields[:2], source, mask))
     mean, variance, torch_source, torch_mask = parts
-    near = local_mean(Given(mean, variance, torch.tensor([8]), torch_source, torch_mask, pixel_of(fields[4])))
+    near = local_mean(CorrectorData(mean, variance, torch.tensor([8]), torch_source, torch_mask, pixel_of(fields[4])))
     field = found((source - 9.0 * near[0].numpy()) * mask)
     np.testing.assert_allclose(found(source, Operator(9.0)), field, rtol=1e-5, atol=1e-6)
     assert np.abs(field - found(source)).max() > 1e-3

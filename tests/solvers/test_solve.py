@@ -195,7 +195,7 @@ def test_the_walks_mean_is_a_function():
     """Elsewhere than at pixels it walks again: unbiased, with the noise of its walks."""
     found = mc2.solve(SMOOTH, 64, grid=GRID, corrector="none")
     x, y = Disk(0.9).sample_interior(500, seed=0).T
-    left, deviation = found(x, y) - SMOOTH.exact(x, y), found.answer.standard_error(x, y)
+    left, deviation = found(x, y) - SMOOTH.exact(x, y), found.evaluator.standard_error(x, y)
     assert abs(left.sum()) < 4 * np.sqrt((deviation**2).sum())
     assert rms(left) == pytest.approx(rms(deviation), rel=0.15)
 
@@ -212,7 +212,7 @@ def test_averages_are_functions(rough):
     x, y = (c[found.mask] for c in found.grid.points())
     np.testing.assert_array_equal(found(x, y), found.values[found.mask])
     inside = Disk(0.7).sample_interior(300, seed=0).T
-    assert 0.2 < rms(found(*inside)) / rms(found.answer.standard_error(*inside)) < 2
+    assert 0.2 < rms(found(*inside)) / rms(found.evaluator.standard_error(*inside)) < 2
 
 
 @pytest.mark.parametrize("kind", ["averages", "none"])

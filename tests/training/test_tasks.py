@@ -17,7 +17,7 @@ from mc2.training.config import config_from_data, read_config
 from mc2.training.data import held_batches, training_batches
 from mc2.training.loop import train
 from mc2.training.resume import seal
-from mc2.training.tasks import NOISE_LEVELS, coefficient_of, joint_of, known_of, make_task
+from mc2.training.tasks import NOISE_LEVELS, coefficient_of, joint_of, make_task, operator_data
 from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import FAMILIES
 
@@ -72,7 +72,7 @@ def test_physics_lowers_the_residual(trained):
         network, inputs, _ = read_weights(trained[name][1] / f"{name}.safetensors", OperatorInputs)
         task, [batch] = make_task(config), held_batches(config, "validation", 8, 8, CPU)
         with torch.no_grad():
-            prepared = prepare(known_of(batch), inputs)
+            prepared = prepare(operator_data(batch), inputs)
             field = finish(prepared, network(prepared.channels)[:, 0], batch.given.mask)
             found[name] = task.residual(field, prepared.scale, batch).mean().item()
     assert found["small-pino"] < 0.8 * found["small-fno"]

@@ -1,4 +1,4 @@
-"""Where walks end: on the boundary, and worth what the same walks are worth to `estimate`."""
+"""Where walks end: on the boundary, and scores what the same walks are scores to `estimate`."""
 
 from itertools import pairwise
 
@@ -40,7 +40,7 @@ def problem(family, domain="disk"):
     return FAMILIES[family](DOMAINS[domain], boundary=GIVEN, **DATA[family])
 
 
-def worth(task, exits):
+def scores(task, exits):
     values = exits.weight * task.boundary(exits.x, exits.y)
     return values if task.laplacian is None else values - exits.share * task.laplacian(exits.x, exits.y)
 
@@ -65,7 +65,7 @@ def test_ends_lie_on_the_boundary(domain):
 def test_they_are_worth_what_walks_are(family, domain):
     """Walk by walk: the k-th from the means of k and of k − 1."""
     task, start = problem(family, domain), points(domain)
-    found = worth(task, find_exits(task, start, 12, Options(seed=3), instance=7))
+    found = scores(task, find_exits(task, start, 12, Options(seed=3), instance=7))
     nested = trajectory(task, list(range(1, 13)), points=start, seed=3, instance=7, device="cpu")
     sums = np.stack([one.walks * one.mean for one in nested], axis=1)
     expected = np.diff(sums, axis=1, prepend=0.0)
@@ -91,7 +91,7 @@ def test_many_walks(threads):
     for name in ("x", "y", "weight", "share"):
         np.testing.assert_array_equal(getattr(many, name)[:, :30], getattr(few, name))
     expected = estimate(task, 2500, points=start, device="cpu").mean
-    np.testing.assert_allclose(worth(task, many).mean(1), expected, atol=1e-6)
+    np.testing.assert_allclose(scores(task, many).mean(1), expected, atol=1e-6)
 
 
 def test_seeds_and_instances_differ():
@@ -181,8 +181,8 @@ def test_samples_of_the_source_are_unbiased(family, domain):
     found = find_exits(task, start, 100_000, Options(seed=2), sampled=True)
     met = found.samples
     source = met.weight * task.source(met.x, met.y)
-    assert within_errors(worth(task, found) + source, task.exact(*start.T))
-    assert not within_errors(worth(task, found), task.exact(*start.T))  # the source is no small part
+    assert within_errors(scores(task, found) + source, task.exact(*start.T))
+    assert not within_errors(scores(task, found), task.exact(*start.T))  # the source is no small part
     assert DOMAINS[domain].distance(met.x, met.y).min() > 0
 
 

@@ -19,7 +19,7 @@ from mc2.benchmark.runner import problem_values
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, one_line, short
 from mc2.fits.boundary import fit_boundary
-from mc2.fits.resonance import answer_from_boundary
+from mc2.fits.resonance import evaluator_from_boundary
 from mc2.functions.grid_function import GridFunction, read_bounds
 from mc2.geometry import Grid, as_grid
 from mc2.networks.installed import ENDING
@@ -91,7 +91,7 @@ def certify(
         else:
             with one_thread():
                 fit = fit_boundary(inner)
-                bars = answer_from_boundary(inner, fit).standard_error(claim.x, claim.y)
+                bars = evaluator_from_boundary(inner, fit).standard_error(claim.x, claim.y)
             error = float(np.sqrt(np.mean(bars**2)))
             found = bound_claim(claim, fit.field(claim.x, claim.y), error, confidence)
     return found.outward(frame)

@@ -16,7 +16,7 @@ def show(
     with interruptible():
         from mc2.plotting import save_figure
         from mc2.problems import read_problem
-        from mc2.problems.drawing import draw_problem
+        from mc2.problems.problem_figure import draw_problem
 
         check_plot(out)
         loaded = read_problem(file)

@@ -16,7 +16,7 @@ from mc2.fits.lift import kaiser, square_frequencies, steepness
 from mc2.functions import Function
 from mc2.geometry import Grid
 from mc2.problems.operator import Operator
-from mc2.walks.gpu.launch import Empty, take_exact
+from mc2.walks.gpu.launch import Empty, evaluate_exact
 from mc2.walks.gpu.packing import Packed
 
 MARGIN = 0.25
@@ -75,7 +75,7 @@ def lift_packed(packed: Packed, operators: NDArray[np.float64], grid: Grid, empt
         numbers = np.array([number for number, own in enumerate(chosen) if own == lattice])
         if numbers.size:
             everywhere = torch.ones((packed.count, lattice.size**2), dtype=torch.uint8, device="cuda")
-            sources = torch.as_tensor(take_exact(packed, lattice, everywhere, empty)[1], device="cuda")
+            sources = torch.as_tensor(evaluate_exact(packed, lattice, everywhere, empty)[1], device="cuda")
             own, rules = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in (numbers, operators[numbers]))
             lift[own] = lift_sources(sources[own], rules, lattice, grid)
     return lift

@@ -107,14 +107,14 @@ def _largest(problem: Problem) -> float:
     return float(np.abs(problem.boundary(*problem.domain.sample_boundary(256).T)).max())
 
 
-def worth(problem: Problem, field: Field, exits: Exits) -> Array:
-    """What walks with these ends are worth [point, walk], with the field's values as boundary data."""
+def scores(problem: Problem, field: Field, exits: Exits) -> Array:
+    """Score of each walk [point, walk], with the field's values as boundary data: their mean is its value there."""
     values = exits.weight * field(exits.x, exits.y)
     return values if problem.laplacian is None else values - exits.share * field.laplacian(exits.x, exits.y)
 
 
 def residual(problem: Problem, field: Field, exits: Exits) -> Array:
-    """What walks of the problem that a field leaves over are worth: with data minus field."""
+    """Score of each walk [point, walk] for what a field leaves over: with data minus field as boundary data."""
     data = exits.weight * at_points(lambda x, y: problem.boundary(x, y) - field(x, y), exits.x, exits.y)
     if problem.laplacian is not None:
         data -= exits.share * left_laplacian(problem, field, exits)
@@ -151,9 +151,9 @@ def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> 
     return np.concatenate(in_halves(function, x.ravel(), y.ravel())).reshape(x.shape)
 
 
-def mean_and_variance(worth: Array) -> tuple[Array, Array]:
+def mean_and_variance(scores: Array) -> tuple[Array, Array]:
     """Of the walks from every point: their mean, and its variance."""
-    by_walk = np.ascontiguousarray(worth.T)  # NumPy is slow along short axes
+    by_walk = np.ascontiguousarray(scores.T)  # NumPy is slow along short axes
     count = len(by_walk)
     mean = by_walk.sum(0) / count
     by_walk = by_walk - mean

@@ -41,7 +41,7 @@ BINS = 32
 """Of the distance to the boundary, over which variances have a profile."""
 
 
-class Sites:
+class SamplePoints:
     """Points, with the columns of bases there, which are kept for the next fit.
 
     laplacians: whether Δu is estimated as well; its columns follow those of u.
@@ -114,7 +114,7 @@ class Projection:
 def project(
     values: Array,
     variance: Array,
-    sites: Sites,
+    sites: SamplePoints,
     bases: Sequence[Callable[[int], Basis]],
     degrees: Sequence[int] = DEGREES,
 ) -> Projection:
@@ -134,7 +134,7 @@ def project(
     return best[1]
 
 
-def _fit(values: Array, variance: Array, sites: Sites, basis: Basis) -> tuple[float, Projection]:
+def _fit(values: Array, variance: Array, sites: SamplePoints, basis: Basis) -> tuple[float, Projection]:
     """The averaged fit, and the criterion of its best level.
 
     Columns are orthogonalised by a Cholesky factor of their products. That loses columns that nearly depend on those

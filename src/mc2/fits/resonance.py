@@ -37,8 +37,8 @@ SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
-class Boundary:
-    """The answer of boundary least squares.
+class BoundaryEvaluator:
+    """Evaluates the solution of boundary least squares.
 
     error: a bound for its root mean square, the same everywhere, but for what the lift says of single places.
     distance: from k² to the nearest eigenvalue, about; an error ρ of the source makes one of ρ/distance at most.
@@ -55,7 +55,7 @@ class Boundary:
         return np.hypot(self.error, self.fit.field.error(x, y))
 
 
-def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
+def evaluator_from_boundary(problem: Problem, fit: BoundaryFit) -> BoundaryEvaluator:
     """With an error bound, and a warning if the problem is close to one without a unique solution.
 
     The error solves the homogeneous equation, so its root mean square inside is at most its root mean square on the
@@ -86,7 +86,7 @@ def answer_from_boundary(problem: Problem, fit: BoundaryFit) -> Boundary:
         source = SAFETY * resolution.left / distance
     else:  # what the lift is wrong by is fitted on the boundary, and wrong inside as well
         source = (1 + amplified) * float(np.sqrt(np.mean(fit.field.error(*points) ** 2)))
-    return Boundary(fit, amplified * fit.error + source + fit.rounding, distance)
+    return BoundaryEvaluator(fit, amplified * fit.error + source + fit.rounding, distance)
 
 
 def _singular(domain: Domain) -> list[Corner]:

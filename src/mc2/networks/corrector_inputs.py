@@ -70,7 +70,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Given:
+class CorrectorData:
     """What is known of n problems; tensors of one device.
 
     mean, variance, source, mask: [n, h, w]; mask: 0 or 1; the variance of one walk is infinite. walks: [n].
@@ -90,7 +90,7 @@ class Given:
         """Width of a pixel."""
         return self.pixel * Grid().spacing[0]
 
-    def cut(self, rows: slice, columns: slice) -> "Given":
+    def cut(self, rows: slice, columns: slice) -> "CorrectorData":
         """A part of every image."""
         fields = {name: getattr(self, name) for name in ("mean", "variance", "source", "mask", "lift")}
         return replace(self, **{name: f[:, rows, columns] for name, f in fields.items() if f is not None})
@@ -101,7 +101,7 @@ def pixel_of(grid: Grid) -> float:
     return grid.spacing[0] / Grid().spacing[0]
 
 
-class Prepared(NamedTuple):
+class CorrectorChannels(NamedTuple):
     """channels: the network's input [n, c, h, w]. base: [n, h, w], normalised. shift, scale: [n, 1, 1]."""
 
     channels: Tensor
@@ -110,7 +110,7 @@ class Prepared(NamedTuple):
     scale: Tensor
 
 
-def prepare(given: Given, inputs: Inputs) -> Prepared:
+def prepare(given: CorrectorData, inputs: Inputs) -> CorrectorChannels:
     """A network's input from an estimate. All channels are 0 outside the mask."""
     mask = given.mask.float()
     mean = torch.nan_to_num(given.mean.float(), posinf=0.0, neginf=0.0)
@@ -145,7 +145,7 @@ def prepare(given: Given, inputs: Inputs) -> Prepared:
             errors = [_log_error(v, scale) for v in (variance, near)]
             channels += [close.asinh(), wide.asinh(), *errors, walks.expand_as(mask)]
     base = z if inputs.base == "estimate" else close * mask
-    return Prepared(torch.stack(channels, 1) * mask[:, None], base, shift, scale)
+    return CorrectorChannels(torch.stack(channels, 1) * mask[:, None], base, shift, scale)
 
 
 def apply_network(network: nn.Module, channels: Tensor, multiple: int) -> Tensor:
@@ -156,13 +156,13 @@ def apply_network(network: nn.Module, channels: Tensor, multiple: int) -> Tensor
     return network(channels)[:, 0, :h, :w]
 
 
-def finish(prepared: Prepared, residual: Tensor, given: Given) -> Tensor:
+def finish(prepared: CorrectorChannels, residual: Tensor, given: CorrectorData) -> Tensor:
     """The corrected field [n, h, w], 0 outside the mask."""
     field = prepared.shift + prepared.scale * (prepared.base + residual.float())
     return (field if given.lift is None else field + given.lift) * given.mask
 
 
-def local_mean(given: Given) -> Tensor:
+def local_mean(given: CorrectorData) -> Tensor:
     """Means of an estimate over the nearest neighbours of every pixel, by precision: [n, h, w], 0 outside the mask."""
     prepared = prepare(given, Inputs(("estimate",), "mean"))
     return finish(prepared, torch.zeros_like(prepared.base), given)

@@ -55,7 +55,7 @@ class OperatorInputs:
 
 
 @dataclass(frozen=True)
-class Known:
+class OperatorData:
     """What is known of n problems. source, mask: [n, h, w]. coefficient: of u in the equation, [n].
     distance, boundary: [n, h, w], where they are asked for.
     """
@@ -67,7 +67,7 @@ class Known:
     boundary: Tensor | None = None
 
 
-class Prepared(NamedTuple):
+class OperatorChannels(NamedTuple):
     """channels: the network's input [n, c, h, w]. shift, scale: [n, 1, 1]."""
 
     channels: Tensor
@@ -75,7 +75,7 @@ class Prepared(NamedTuple):
     scale: Tensor
 
 
-def prepare(known: Known, inputs: OperatorInputs) -> Prepared:
+def prepare(known: OperatorData, inputs: OperatorInputs) -> OperatorChannels:
     """A network's input from a problem."""
     mask = known.mask.float()
     total = _sum(mask).clamp_min(1)
@@ -105,10 +105,10 @@ def prepare(known: Known, inputs: OperatorInputs) -> Prepared:
             channels.append((known.boundary.float() - shift) / scale)
         elif name == "parameter":
             channels.append((coefficient / LARGEST_COEFFICIENT).expand_as(mask))
-    return Prepared(torch.stack(channels, 1), shift, scale)
+    return OperatorChannels(torch.stack(channels, 1), shift, scale)
 
 
-def finish(prepared: Prepared, output: Tensor, mask: Tensor) -> Tensor:
+def finish(prepared: OperatorChannels, output: Tensor, mask: Tensor) -> Tensor:
     """The field from a network's output [n, h, w], 0 outside the mask."""
     return (prepared.shift + prepared.scale * output.float()) * mask
 

@@ -1,10 +1,10 @@
 """What: the five families and their problems."""
 
 from mc2.problems.families import FAMILIES, Biharmonic, Helmholtz, Laplace, Poisson, Yukawa
-from mc2.problems.files import ProblemFile, read_problem
 from mc2.problems.frame import Frame
 from mc2.problems.operator import Operator
 from mc2.problems.problem import Problem
+from mc2.problems.problem_file import ProblemFile, read_problem
 
 __all__ = [
     "FAMILIES",

@@ -242,7 +242,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     inner = solution.inner or solution
     claim = _claim_of(solution, points)
     if inner.method == "boundary":
-        error = float(np.sqrt(np.mean(inner.answer.standard_error(claim.x, claim.y) ** 2)))
+        error = float(np.sqrt(np.mean(inner.evaluator.standard_error(claim.x, claim.y) ** 2)))
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:
         count = points if isinstance(points, int) else 0

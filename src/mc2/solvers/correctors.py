@@ -37,8 +37,8 @@ class Corrector(ABC):
 
 
 @dataclass(frozen=True)
-class Walked:
-    """The answer of walks alone: anywhere else than on the grid, it walks again."""
+class WalksEvaluator:
+    """Evaluates the solution of walks alone: anywhere else than on the grid, it walks again."""
 
     problem: Problem
     estimate: Estimate
@@ -62,8 +62,8 @@ class Walked:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """The answer of a fit.
+class FitEvaluator:
+    """Evaluates the solution of a fit.
 
     doubt: what to add to the square of its error bars, over the distance to the boundary.
     hidden: the same within a distance, given with it: see `hidden_oscillation`.
@@ -93,7 +93,7 @@ class NoCorrector(Corrector):
     name = "none"
 
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        return _solution(self, estimate, problem, estimate.mean, Walked(problem, estimate), Field(), 0.0)
+        return _solution(self, estimate, problem, estimate.mean, WalksEvaluator(problem, estimate), Field(), 0.0)
 
 
 @final
@@ -123,13 +123,13 @@ class PhysicsCorrector(Corrector):
         hidden = hidden_oscillation(
             estimate.walks * estimate.variance[estimate.mask], Bins(distance), made.fit.level / float(distance.max())
         )
-        answer = Fitted(made.field, made.fit, problem.domain, made.doubt, hidden)
-        return _solution(self, estimate, problem, made.values, answer, made.field, seconds)
+        evaluator = FitEvaluator(made.field, made.fit, problem.domain, made.doubt, hidden)
+        return _solution(self, estimate, problem, made.values, evaluator, made.field, seconds)
 
 
 @dataclass(frozen=True)
-class OnGrid:
-    """The answer of a network: it is known on the grid only, and without error bars."""
+class GridEvaluator:
+    """Evaluates the solution of a network: it is known on the grid only, and without error bars."""
 
     def values(self, x: Array, y: Array) -> Array:
         raise InputError("a network's solution is known on its grid only: read it off solution.values")
@@ -166,7 +166,7 @@ class NetworkCorrector(Corrector):
             operator,
         ).astype(float)
         seconds = time.perf_counter() - start
-        return _solution(self, estimate, problem, values, OnGrid(), Field(), seconds)
+        return _solution(self, estimate, problem, values, GridEvaluator(), Field(), seconds)
 
 
 CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (NoCorrector(), PhysicsCorrector())}
@@ -198,7 +198,7 @@ def _solution(
     estimate: Estimate,
     problem: Problem,
     values: Array,
-    answer: Walked | Fitted | OnGrid,
+    evaluator: WalksEvaluator | FitEvaluator | GridEvaluator,
     field: Field,
     seconds: float,
 ) -> Solution:
@@ -213,20 +213,22 @@ def _solution(
         history=(),
         walks=estimate.walks * int(estimate.mask.sum()),
         seconds=estimate.record.seconds + seconds,
-        answer=answer,
+        evaluator=evaluator,
         fitted=field,
         options=_options(estimate),
         reason=f"{corrector.name}: a given number of walks, corrected once",
-        known_error=_known_error(answer, estimate, problem),
+        known_error=_known_error(evaluator, estimate, problem),
     )
 
 
-def _known_error(answer: Walked | Fitted | OnGrid, estimate: Estimate, problem: Problem) -> Array | None:
+def _known_error(
+    evaluator: WalksEvaluator | FitEvaluator | GridEvaluator, estimate: Estimate, problem: Problem
+) -> Array | None:
     """The walks' own error; infinite where nothing is known; nothing where it is to be computed.
 
     From a few walks, a feature that hardly any of them meets is not known, nor is the error that it makes.
     """
-    if isinstance(answer, OnGrid):
+    if isinstance(evaluator, GridEvaluator):
         return np.where(estimate.mask, np.inf, 0.0)
     share = rarest(problem)
     if estimate.walks * share < MET:
@@ -236,7 +238,7 @@ def _known_error(answer: Walked | Fitted | OnGrid, estimate: Estimate, problem: 
             stacklevel=5,
         )
         return np.where(estimate.mask, np.inf, 0.0)
-    return estimate.standard_error if isinstance(answer, Walked) else None
+    return estimate.standard_error if isinstance(evaluator, WalksEvaluator) else None
 
 
 def _options(estimate: Estimate) -> Options:

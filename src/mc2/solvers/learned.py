@@ -19,7 +19,7 @@ from mc2.networks.installed import ENDING, need_torch, weights_path
 from mc2.problems.operator import LAPLACIAN, Operator
 
 if TYPE_CHECKING:
-    from mc2.networks.corrector_inputs import Given
+    from mc2.networks.corrector_inputs import CorrectorData
 
 Array = NDArray[Any]
 SWEEPS = 4
@@ -91,7 +91,7 @@ def correct_by_network(
     if not np.isclose(*grid.spacing):
         raise InputError("networks know square pixels only: choose grid bounds that are as high as wide")
 
-    from mc2.networks.corrector_inputs import Given, pixel_of
+    from mc2.networks.corrector_inputs import CorrectorData, pixel_of
 
     def put(values: Any) -> "torch.Tensor":
         field = torch.from_numpy(np.array(values, np.float32, ndmin=3))
@@ -101,14 +101,14 @@ def correct_by_network(
         raise InputError("these weights were trained on lifted estimates: give the lift of the source")
     count = torch.tensor(np.broadcast_to(walks, len(np.array(mean, ndmin=3))), device=learned.device)
     lifted = put(lift) if learned.inputs.lifted else None
-    given = Given(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
+    given = CorrectorData(put(mean), put(variance), count, put(source), put(mask), pixel_of(grid), lifted)
     each = [operator] if isinstance(operator, Operator) else operator
     operators = torch.tensor([one.coefficients for one in each], device=learned.device).expand(len(count), 3)
     found: NDArray[np.float32] = correct(learned, given, operators, sweeps).cpu().numpy()
     return found.reshape(np.shape(mean))
 
 
-def correct(learned: Learned, given: "Given", operators: Any, sweeps: int = SWEEPS) -> Any:
+def correct(learned: Learned, given: "CorrectorData", operators: Any, sweeps: int = SWEEPS) -> Any:
     """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
 
     Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is the estimate's local mean. Lifted networks do
@@ -128,14 +128,14 @@ def correct(learned: Learned, given: "Given", operators: Any, sweeps: int = SWEE
         return relax(field, given.source, coefficient, given.mask, given.spacing, sweeps)
 
 
-def _pass(learned: Learned, given: "Given") -> Any:
+def _pass(learned: Learned, given: "CorrectorData") -> Any:
     """What the network makes of estimates."""
     import torch
 
     from mc2.networks.corrector_inputs import apply_network, finish, prepare
     from mc2.solvers.windows import by_windows
 
-    def one(part: "Given") -> "torch.Tensor":
+    def one(part: "CorrectorData") -> "torch.Tensor":
         prepared = prepare(part, learned.inputs)
         # half precision is for GPUs: many CPUs are slower with it
         with torch.autocast(learned.device.type, torch.bfloat16, enabled=learned.device.type == "cuda"):

@@ -14,7 +14,7 @@ from mc2.compute.blas import one_thread
 from mc2.fits.basis import make_basis
 from mc2.fits.field import Field
 from mc2.fits.misfit import lack_of_fit
-from mc2.fits.projection import DEGREES, Profile, Projection, Sites, Smoothing, project
+from mc2.fits.projection import DEGREES, Profile, Projection, SamplePoints, Smoothing, project
 from mc2.fits.rough_lift import find_lift
 from mc2.functions import Function
 from mc2.geometry import Domain, Grid
@@ -65,7 +65,7 @@ def correct_by_physics(
         bases.append(partial(make_basis, domain, operator))
     # with twice the functions, half the degree does
     degrees = [degree // 2 for degree in DEGREES] if operator.order == 4 else DEGREES
-    fit = project(rest, spread, Sites(x, y), bases, degrees)
+    fit = project(rest, spread, SamplePoints(x, y), bases, degrees)
     field = field.plus(fit.basis, fit.coefficients)
     kept = fit.misfit < MAX_MISFIT
     if not kept:

@@ -50,7 +50,7 @@ def correct_batch(
     for a grid of its own or to save what it keeps. options: those of `mc2.estimate`.
     """
     from mc2.walks.engine import Options
-    from mc2.walks.gpu.launch import take_distances, take_fields
+    from mc2.walks.gpu.launch import evaluate_distances, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
 
@@ -60,14 +60,14 @@ def correct_batch(
     packed = pack(plans, list(instances or range(len(problems))), chosen).upload(put)
     if not packed.exact:
         raise InputError("only problems that are sums of atoms are corrected in batches, as those of PDEZoo are")
-    mean, variance, mask, _ = take_fields(packed, corrector.grid, [walks], chosen, empty)
+    mean, variance, mask, _ = walk_fields(packed, corrector.grid, [walks], chosen, empty)
     known = corrector.prepare(problems)  # while the device walks
-    distance = take_distances(packed, corrector.grid, empty)
+    distance = evaluate_distances(packed, corrector.grid, empty)
     return corrector.correct(known, packed, mean, variance, mask, distance)
 
 
 @dataclass(frozen=True)
-class Known:
+class ProblemTables:
     """What is known of problems before they are walked.
 
     operators: L as coefficients of u, Δu, Δ²u [problem, 3], all 0 where there is no source. On the device: rules, for
@@ -98,16 +98,16 @@ class BatchCorrector:
         self.x, self.y = (self._put(c.ravel()) for c in self.grid.points())
         self.band = self._put(_band(self.grid.size))
 
-    def prepare(self, problems: Sequence[Problem]) -> Known:
+    def prepare(self, problems: Sequence[Problem]) -> ProblemTables:
         """Everything that the host has to do for some problems."""
         operators = [
             (0.0, 0.0, 0.0) if problem.source is None else problem.operator.coefficients for problem in problems
         ]
         rules, levels = _bases(problems)
-        return Known(np.array(operators), self._put(rules), self._put(levels))
+        return ProblemTables(np.array(operators), self._put(rules), self._put(levels))
 
     def correct(
-        self, problems: Known, packed: "Packed", mean: Any, variance: Any, mask: Any, distance: Any
+        self, problems: ProblemTables, packed: "Packed", mean: Any, variance: Any, mask: Any, distance: Any
     ) -> "torch.Tensor":
         """Corrected fields [problem, n, n], 0 outside the masks.
 
@@ -173,7 +173,7 @@ class BatchCorrector:
         )
         return sums
 
-    def _fit(self, problems: Known, deviation: Any, target: Any) -> Any:
+    def _fit(self, problems: ProblemTables, deviation: Any, target: Any) -> Any:
         """The averaged fit in units of the deviation [problem, pixel]; see `project`. The target is a column too."""
         import torch
         from numba import cuda

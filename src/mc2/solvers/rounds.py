@@ -24,10 +24,10 @@ from mc2.fits.field import (
     lifted,
     mean_and_variance,
     residual,
+    scores,
     source_residual,
-    worth,
 )
-from mc2.fits.projection import DEGREES, Profile, Projection, Scattered, Sites, Smoothing, project
+from mc2.fits.projection import DEGREES, Profile, Projection, SamplePoints, Scattered, Smoothing, project
 from mc2.fits.rough_lift import PROBES
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
@@ -119,7 +119,7 @@ class Rounds:
         edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
         self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
-        self.sites = Sites(x, y, problem.laplacian is not None)
+        self.sites = SamplePoints(x, y, problem.laplacian is not None)
         self.bases = [cache(partial(make_basis, problem.domain, problem.operator))]
 
     @property
@@ -200,7 +200,7 @@ class Rounds:
         degrees = [degree for degree in DEGREES if self.fit is None or degree >= self.fit.basis.degree]
         fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases, degrees)
         added = Field(None, ((fit.basis, fit.coefficients),))
-        after = before - worth(self.problem, added, exits)
+        after = before - scores(self.problem, added, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.helped:
             self.field, self.fit, self.boundary = self.field.plus(fit.basis, fit.coefficients), fit, None

@@ -44,7 +44,7 @@ def _xarray() -> Any:
     return xarray
 
 
-class Answer(Protocol):
+class Evaluator(Protocol):
     """What a solution is made of: it can be asked anywhere in the domain."""
 
     def values(self, x: Array, y: Array) -> Array: ...
@@ -53,10 +53,10 @@ class Answer(Protocol):
 
 
 @dataclass(frozen=True)
-class _Outward:
-    """An answer in a frame, asked and answering in the user's units."""
+class _ScaledEvaluator:
+    """An evaluator in a frame, asked and answering in the user's units."""
 
-    inner: Answer
+    inner: Evaluator
     frame: Frame
 
     def values(self, x: Array, y: Array) -> Array:
@@ -88,7 +88,7 @@ class Solution:
     history: tuple[Round, ...]
     walks: int
     seconds: float
-    answer: Answer = field(repr=False)
+    evaluator: Evaluator = field(repr=False)
     fitted: Field = field(repr=False)
     options: Options = field(repr=False)
     converged: bool = False
@@ -109,7 +109,7 @@ class Solution:
         if outside.size:
             first = int(outside[0])
             raise InputError(f"({px[first]:.4g}, {py[first]:.4g}) lies outside the domain, where there is no solution")
-        return self.answer.values(px, py).reshape(shape)[()]
+        return self.evaluator.values(px, py).reshape(shape)[()]
 
     @cached_property
     def standard_error(self) -> Array:
@@ -119,7 +119,7 @@ class Solution:
         out = np.zeros(self.grid.shape)
         x, y = (c[self.mask] for c in self.grid.points())
         parts = (slice(first, first + PORTION) for first in range(0, x.size, PORTION))
-        out[self.mask] = np.concatenate([self.answer.standard_error(x[part], y[part]) for part in parts])
+        out[self.mask] = np.concatenate([self.evaluator.standard_error(x[part], y[part]) for part in parts])
         return out
 
     @property
@@ -149,7 +149,7 @@ class Solution:
         )
         return replace(
             self, problem=problem, grid=grid, values=self.values * scale, history=history,
-            answer=_Outward(self.answer, frame), inner=self, frame=frame,
+            evaluator=_ScaledEvaluator(self.evaluator, frame), inner=self, frame=frame,
             known_error=None if self.known_error is None else self.known_error * scale,
         )  # fmt: skip
 

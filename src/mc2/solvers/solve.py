@@ -15,7 +15,7 @@ from mc2.compute.blas import one_thread
 from mc2.errors import InputError, short, unknown
 from mc2.fits.boundary import fit_boundary
 from mc2.fits.field import Field
-from mc2.fits.resonance import answer_from_boundary
+from mc2.fits.resonance import evaluator_from_boundary
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.solvers.averaging import Averaging, average, make_averaging
@@ -175,8 +175,8 @@ def _prepare(problem: Problem, options: Options) -> None:
 def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: float | None) -> Solution:
     begin = time.perf_counter()
     mask, fit = problem.mask(grid), fit_boundary(problem, grid)
-    answer, values = answer_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
-    error = rms(answer.standard_error(*(c[mask] for c in grid.points())))
+    evaluator, values = evaluator_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
+    error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
     spent = time.perf_counter() - begin
     step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), error, True, spent)
     met = tolerance is None or error <= tolerance
@@ -188,7 +188,8 @@ def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: fl
         reason = _unresolved(fit.field)
     return Solution(
         problem=problem, grid=grid, mask=mask, values=values, method="boundary", history=(step,), walks=0,
-        seconds=spent, answer=answer, fitted=fit.field, options=options, converged=met and resolved, reason=reason,
+        seconds=spent, evaluator=evaluator, fitted=fit.field, options=options, converged=met and resolved,
+        reason=reason,
     )  # fmt: skip
 
 
@@ -365,8 +366,8 @@ class _Solver:
         return Solution(
             problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
             history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
-            seconds=time.perf_counter() - self.begin, answer=_ByRounds(rounds, self.averaging), fitted=rounds.field,
-            options=self.options, converged=met and rounds.resolved and self._met_by_fresh_walks,
+            seconds=time.perf_counter() - self.begin, evaluator=_RoundsEvaluator(rounds, self.averaging),
+            fitted=rounds.field, options=self.options, converged=met and rounds.resolved and self._met_by_fresh_walks,
             reason=self._reason(met),
         )  # fmt: skip
 
@@ -402,8 +403,8 @@ class _Solver:
         return f"walks spent, {judged}"
 
 
-class _ByRounds:
-    """The answer of rounds: the fitted field, and what walks add to it where they were averaged."""
+class _RoundsEvaluator:
+    """Evaluates the solution of rounds: the fitted field, and what walks add to it where they were averaged."""
 
     def __init__(self, rounds: Rounds, averaging: Averaging | None) -> None:
         self.rounds, self.averaging = rounds, averaging

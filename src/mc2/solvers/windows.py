@@ -6,12 +6,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from mc2.networks.corrector_inputs import Given
+from mc2.networks.corrector_inputs import CorrectorData
 
-Correct = Callable[[Given], Tensor]
+Correct = Callable[[CorrectorData], Tensor]
 
 
-def by_windows(correct: Correct, given: Given, size: int) -> Tensor:
+def by_windows(correct: Correct, given: CorrectorData, size: int) -> Tensor:
     """What `correct` makes of images [n, h, w] larger than size × size: [n, h, w].
 
     Windows overlap by half or more. Each is weighted by sin² along both axes, which is 0 at its edges, so that no seam

@@ -12,11 +12,11 @@ from torch.utils.data import DataLoader
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
-from mc2.networks.corrector_inputs import Given, pixel_of
+from mc2.networks.corrector_inputs import CorrectorData, pixel_of
 from mc2.training.config import Config
 from mc2.walks.gpu.launch import unavailable
-from mc2.zoo.learning import ShardDataset
 from mc2.zoo.stream import Examples, Stream
+from mc2.zoo.torch_data import ShardDataset
 
 LOADERS = 4
 """Processes that read built files for a GPU."""
@@ -28,7 +28,7 @@ class Batch:
     0, [n]. distance, boundary: see `Examples`, [n, h, w], for tasks that ask for them. Built files have none of these.
     """
 
-    given: Given
+    given: CorrectorData
     u: Tensor
     family: Tensor | None
     parameter: Tensor | None = None
@@ -93,7 +93,7 @@ def _to_batch(examples: Examples, grid: Grid, device: torch.device) -> Batch:
     lift, *around = (
         None if part is None else put(part) for part in (examples.lift, examples.distance, examples.boundary)
     )
-    given = Given(mean, variance, walks, source, mask, pixel_of(grid), lift)
+    given = CorrectorData(mean, variance, walks, source, mask, pixel_of(grid), lift)
     return Batch(given, put(examples.u), put(examples.family), put(examples.parameter), *around)
 
 
@@ -133,4 +133,6 @@ def _from_files(config: Config, start: int, rank: int, ranks: int, device: torch
         rows, parts = torch.arange(own), torch.tensor([order.index(number) for number in walks])
         mean, variance = (found[name][rows, parts].to(device) for name in ("mean", "variance"))
         source, mask, u = (found[name].to(device) for name in ("f", "mask", "u"))
-        yield Batch(Given(mean, variance, torch.tensor(walks, device=device), source, mask, pixel_of(grid)), u, None)
+        yield Batch(
+            CorrectorData(mean, variance, torch.tensor(walks, device=device), source, mask, pixel_of(grid)), u, None
+        )

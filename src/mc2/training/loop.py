@@ -31,8 +31,7 @@ from mc2.training.checkpoints import State, load_state, save_state, tidy
 from mc2.training.config import Config
 from mc2.training.data import Batch, held_batches, training_batches
 from mc2.training.processes import Processes, join_processes
-from mc2.training.task import Task
-from mc2.training.tasks import TASKS, make_task
+from mc2.training.tasks import TASKS, Task, make_task
 from mc2.zoo import VERSION
 
 Report = Callable[[dict[str, Any]], None]

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mc2.networks.corrector_inputs import Prepared
+from mc2.networks.corrector_inputs import CorrectorChannels
 from mc2.training.config import Config
 from mc2.training.data import Batch
 
@@ -11,7 +11,7 @@ TINY = 1e-9
 """Of a squared range: errors below −90 dB count as equal."""
 
 
-def loss_of(config: Config, batch: Batch, prepared: Prepared, residual: Tensor) -> Tensor:
+def loss_of(config: Config, batch: Batch, prepared: CorrectorChannels, residual: Tensor) -> Tensor:
     """The loss of a batch, a number. residual: the network's output [n, h, w].
 
     `mse`: mean over instances of the squared error over the mask, in units of `scale`². `log`: of its logarithm, in

@@ -1,24 +1,78 @@
-"""The three tasks: correction of an estimate, from a problem to its solution, denoising of joint fields."""
+"""What networks are trained for: correcting an estimate, solving a problem, denoising joint fields."""
 
-from typing import Any, final
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Tensor, nn
 
 from mc2.networks import corrector_inputs as correction
 from mc2.networks import operator_inputs as operator
+from mc2.networks.corrector_inputs import apply_network
 from mc2.networks.joint_fields import exact_units, join
 from mc2.networks.preconditioning import coefficients, denoise
 from mc2.networks.residual import STEEP, inside, residual
 from mc2.training.config import Config
 from mc2.training.data import Batch
 from mc2.training.objective import loss_of, psnr
-from mc2.training.task import Task
 from mc2.zoo import FAMILIES
 
 NOISE_LEVELS = (0.05, 0.2, 1.0, 5.0, 25.0)
 """At which denoisers are validated."""
 SMALLEST = 1e-12
+
+
+class Task(ABC):
+    """The loss of a batch, and scores of held instances. Forward: the network, or what stands for it on many devices.
+
+    score: the name of the scores, under which the log has them. unit: of the scores, for people.
+    """
+
+    score: ClassVar[str] = "psnr"
+    unit: ClassVar[str] = "PSNR / dB"
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.prepare: Any = None
+
+    @abstractmethod
+    def loss(self, forward: Any, network: nn.Module, batch: Batch) -> Tensor:
+        """What training makes small: a number."""
+
+    @abstractmethod
+    def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
+        """How good the network is on each of a batch's instances, [n]; more is better. number: of the batch."""
+
+    @abstractmethod
+    def scores_before(self, batch: Batch, number: int) -> Tensor:
+        """The same without a network: what it has to improve on."""
+
+    def compile(self) -> None:
+        """Make the inputs by compiled code from here on."""
+        if self.prepare is not None:
+            self.prepare = torch.compile(self.prepare)
+
+    def half(self, device: torch.device) -> torch.autocast:
+        """Networks run in half precision within this, if they are to."""
+        return torch.autocast(device.type, torch.bfloat16, enabled=self.config.precision == "bf16")
+
+    def run(self, forward: Any, network: nn.Module, channels: Tensor) -> Tensor:
+        """A network's output [n, h, w], for networks of one field."""
+        with self.half(channels.device):
+            return apply_network(forward, channels, network.multiple)  # type: ignore[arg-type]
+
+    def validate(self, network: nn.Module, batches: Sequence[Batch]) -> dict[str, float]:
+        """Mean scores per family and overall."""
+        with torch.no_grad():
+            found = [self.scores(network, batch, number) for number, batch in enumerate(batches)]
+        return by_family(torch.cat(found), batches)
+
+    def before(self, batches: Sequence[Batch]) -> dict[str, float]:
+        """Mean scores without a network."""
+        with torch.no_grad():
+            found = [self.scores_before(batch, number) for number, batch in enumerate(batches)]
+        return by_family(torch.cat(found), batches)
 
 
 @final
@@ -57,7 +111,7 @@ class Operator(Task):
         self.prepare = operator.prepare
 
     def loss(self, forward: Any, network: nn.Module, batch: Batch) -> Tensor:
-        prepared = self.prepare(known_of(batch), self.config.inputs)
+        prepared = self.prepare(operator_data(batch), self.config.inputs)
         output = self.run(forward, network, prepared.channels).float()
         mask, target = batch.given.mask, (batch.u - prepared.shift) / prepared.scale
         error, size = (((field * mask).square().sum((1, 2)) + SMALLEST).sqrt() for field in (output - target, target))
@@ -74,7 +128,7 @@ class Operator(Task):
         return found.square().sum((1, 2)) / inside(given.mask).sum((1, 2)).clamp_min(1)
 
     def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
-        prepared = operator.prepare(known_of(batch), self.config.inputs)
+        prepared = operator.prepare(operator_data(batch), self.config.inputs)
         output = self.run(network, network, prepared.channels)
         return psnr(operator.finish(prepared, output, batch.given.mask), batch)
 
@@ -139,11 +193,11 @@ def coefficient_of(batch: Batch) -> Tensor:
     return torch.where(family == FAMILIES.index("helmholtz"), parameter.square(), found)
 
 
-def known_of(batch: Batch) -> operator.Known:
+def operator_data(batch: Batch) -> operator.OperatorData:
     """What an operator network may see of a batch."""
     given = batch.given
     coefficient = given.mean.new_zeros(len(given.mean)) if batch.parameter is None else coefficient_of(batch)
-    return operator.Known(given.source, given.mask, coefficient, batch.distance, batch.boundary)
+    return operator.OperatorData(given.source, given.mask, coefficient, batch.distance, batch.boundary)
 
 
 def joint_of(batch: Batch) -> Tensor:
@@ -151,3 +205,10 @@ def joint_of(batch: Batch) -> Tensor:
     given, lam = batch.given, batch.needed("parameter")
     units = exact_units(batch.u, given.source, lam, given.mask)
     return join(batch.u, given.source, lam, given.mask, units)
+
+
+def by_family(scores: Tensor, batches: Sequence[Batch]) -> dict[str, float]:
+    """Means of scores per family and overall."""
+    families = torch.cat([batch.family for batch in batches if batch.family is not None])
+    parts = {name: scores[families == number] for number, name in enumerate(FAMILIES)} | {"overall": scores}
+    return {name: float(own.mean()) for name, own in parts.items() if len(own)}

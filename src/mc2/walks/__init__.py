@@ -3,10 +3,10 @@
 from mc2.walks.eigenvalue import first_eigenvalue
 from mc2.walks.engine import Options, estimate, trajectory
 from mc2.walks.estimate import Estimate, Record
-from mc2.walks.many import Batch, estimate_batch
+from mc2.walks.many import BatchEstimate, estimate_batch
 
 __all__ = [
-    "Batch",
+    "BatchEstimate",
     "Estimate",
     "Options",
     "Record",

@@ -17,7 +17,7 @@ from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
-from mc2.walks.schedule import Progress, Task, is_slow, run_tasks
+from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
 
 MAX_WALKS = 1 << 31
 MAX_POINTS = 1 << 24
@@ -160,24 +160,24 @@ def walk(
             f"the data are of size {frame.value:.0e}, whose square is no float64, so that no variance can be given: "
             "rescale the data, or use mc2.solve"
         )
-    place = Place.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1), frame)
+    starts = StartPoints.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1), frame)
     own = chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
     framed = for_float32(problem) if frame.trivial else frame.problem(problem)
     if framed is not problem:  # only now: what is wrong with the problem is said in the user's units
         plan = make_plan(framed, chosen.estimator)
     device = choose_device(chosen.device, plan)
     run = _runner(device, plan)
-    if plan.key(device) not in _prepared and place.x.size:  # load the kernels, so that seconds are of walking
-        run(plan, place.first(), [1], own, 0, None)
+    if plan.key(device) not in _prepared and starts.x.size:  # load the kernels, so that seconds are of walking
+        run(plan, starts.first(), [1], own, 0, None)
         _prepared.add(plan.key(device))
     start = time.perf_counter()
-    if place.x.size:
-        sums, counts = run(plan, place, budgets, own, instance, progress)
+    if starts.x.size:
+        sums, counts = run(plan, starts, budgets, own, instance, progress)
     else:  # all points are on the boundary
         sums, counts = np.zeros((0, len(budgets), 2)), np.zeros(3, np.int64)
     seconds = time.perf_counter() - start
     return [
-        place.finish(sums[:, index], Record(
+        starts.finish(sums[:, index], Record(
             walks=budget, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
             instance=instance, epsilon=chosen.epsilon, max_steps=chosen.max_steps, estimator=plan.name,
             sampling=chosen.sampling, stratified=chosen.stratify, device=device, seconds=seconds,
@@ -218,7 +218,7 @@ def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64],
 
 
 @dataclass(frozen=True)
-class Place:
+class StartPoints:
     """The points inside the domain where walks start, and how to lay results out again.
 
     x, y: float32 [count], in the frame. keys: uint32 [count], the pixel or point numbers that key the random numbers.
@@ -244,7 +244,7 @@ class Place:
         points: ArrayLike | None,
         first_point: int,
         frame: Frame | None = None,
-    ) -> "Place":
+    ) -> "StartPoints":
         array = edge = edge_values = None
         if points is None:
             grid = as_grid(grid, problem.domain)
@@ -265,7 +265,7 @@ class Place:
             frame, edge, edge_values,
         )  # fmt: skip
 
-    def first(self) -> "Place":
+    def first(self) -> "StartPoints":
         """Only the first point."""
         return replace(self, x=self.x[:1], y=self.y[:1], keys=self.keys[:1])
 
@@ -290,7 +290,7 @@ def moments(sums: NDArray[np.float64], walks: int) -> tuple[NDArray[np.float64],
 
 
 def run_cpu(
-    plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
+    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
     from mc2.walks.cpu.kernels import walk_task
@@ -302,17 +302,17 @@ def run_cpu(
     rules = Rules(*rule_values(plan, options))
     key = make_key(options.seed, instance)
 
-    def work(task: Task, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
         part = slice(task.start, task.stop)
         counts = np.zeros(3, np.int64)
         walk_task(
-            tables, rules, key, registers.copy(), place.x[part], place.y[part], place.keys[part],
+            tables, rules, key, registers.copy(), starts.x[part], starts.y[part], starts.keys[part],
             task.first_walk, task.marks, sums, counts, *NO_ENDS, stop,
         )  # fmt: skip
         return counts
 
     threads = options.threads or cores()
-    return run_tasks(place.x.size, budgets, work, threads, progress, stop, is_slow(tables))
+    return run_tasks(starts.x.size, budgets, work, threads, progress, stop, is_slow(tables))
 
 
 def cores() -> int:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
-from mc2.walks.engine import NO_ENDS, Options, Place, cores, rule_values
+from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
 from mc2.walks.plan import make_plan
-from mc2.walks.schedule import Progress, Task, is_slow, run_tasks
+from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
 
 Array = NDArray[np.float64]
 
@@ -75,22 +75,22 @@ def find_exits(
     from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
-    place = Place.make(problem, None, points, 0)
+    starts = StartPoints.make(problem, None, points, 0)
     plan = replace(make_plan(problem), source=None)
     none = np.zeros((0, 5), np.int32), np.zeros(1, np.float32)
     domain = problem.domain.program
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
     rules, key = Rules(*rule_values(plan, options)), make_key(options.seed, instance)
-    found, stop = np.empty((4, place.x.size, walks), np.float32), np.zeros(1, np.uint8)
-    met = np.empty((4, place.x.size, walks if sampled else 0), np.float32)
+    found, stop = np.empty((4, starts.x.size, walks), np.float32), np.zeros(1, np.uint8)
+    met = np.empty((4, starts.x.size, walks if sampled else 0), np.float32)
 
-    def work(task: Task, sums: Array) -> NDArray[np.int64]:
+    def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
         part, count = slice(task.start, task.stop), int(task.marks[-1])
         own, counts = np.empty((4, (task.stop - task.start) * count), np.float32), np.zeros(3, np.int64)
         samples = np.zeros_like(own) if sampled else NO_ENDS[1]
         walk_task(
-            tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), place.x[part], place.y[part],
-            place.keys[part], task.first_walk, task.marks, sums, counts, own, samples, stop,
+            tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), starts.x[part], starts.y[part],
+            starts.keys[part], task.first_walk, task.marks, sums, counts, own, samples, stop,
         )  # fmt: skip
         found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
         if sampled:
@@ -98,7 +98,7 @@ def find_exits(
         return counts
 
     threads = options.threads or cores()
-    _, counts = run_tasks(place.x.size, [walks], work, threads, progress, stop, is_slow(tables))
+    _, counts = run_tasks(starts.x.size, [walks], work, threads, progress, stop, is_slow(tables))
     x, y, weight, share = found.astype(float)
     on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
     off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)

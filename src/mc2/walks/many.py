@@ -19,7 +19,7 @@ from mc2.walks.plan import Plan, make_plan
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchEstimate:
     """mean, variance: float32 [problem, budget, n, n]. mask: uint8 [problem, n, n]. counts: int64 [problem, 3].
 
     NumPy arrays on the CPU, device arrays on a GPU. Fields are 0 outside the mask. counts: steps taken, walks that ran
@@ -42,7 +42,7 @@ def estimate_batch(
     grid: Grid | None = None,
     instances: Sequence[int] | None = None,
     **options: Any,
-) -> Batch:
+) -> BatchEstimate:
     """Nested estimates of many problems.
 
     budgets: increasing walks per pixel, for all problems. walks: instead, one number for every problem; the results
@@ -65,7 +65,7 @@ def estimate_batch(
     plans = [plan_for_batch(problem, chosen) for problem in problems]
     devices = {choose_device(chosen.device, plan) for plan in plans}
     if devices == {"cuda"}:
-        from mc2.walks.gpu.launch import take_fields
+        from mc2.walks.gpu.launch import walk_fields
         from mc2.walks.gpu.packing import pack
 
         far = next((problem for problem in problems if not Frame.around(problem.domain).trivial), None)
@@ -75,7 +75,7 @@ def estimate_batch(
                 "it, use mc2.estimate, or use device 'cpu'"
             )
         packed = pack(plans, numbers, chosen, each).upload()
-        return Batch(*take_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
+        return BatchEstimate(*walk_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
     return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"))
 
 
@@ -91,7 +91,7 @@ def _on_cpu(
     grid: Grid,
     instances: list[int],
     options: Options,
-) -> Batch:
+) -> BatchEstimate:
     shape = (len(problems), len(budgets), *grid.shape)
     mean, variance = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     mask, counts = np.zeros((len(problems), *grid.shape), np.uint8), np.zeros((len(problems), 3), np.int64)
@@ -103,4 +103,4 @@ def _on_cpu(
         mask[index] = estimates[0].mask
         record = estimates[0].record
         counts[index] = record.steps, record.truncated, record.not_finite
-    return Batch(mean, variance, mask, counts, tuple(budgets), "cpu")
+    return BatchEstimate(mean, variance, mask, counts, tuple(budgets), "cpu")

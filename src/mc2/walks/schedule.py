@@ -40,7 +40,7 @@ Sums = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Task:
+class WalkTask:
     """Points start…stop, and their walks first_walk… up to the last mark; marks are counted from first_walk."""
 
     start: int
@@ -53,7 +53,7 @@ class Task:
         return (self.stop - self.start) * int(self.marks[-1])
 
 
-Work = Callable[[Task, Sums], NDArray[np.int64]]
+Work = Callable[[WalkTask, Sums], NDArray[np.int64]]
 """Fills the sums of a task and returns its counts."""
 
 
@@ -77,7 +77,7 @@ def run_tasks(
     wave = max(1, WAVE // (2 * count))
     done = 0
 
-    def report(task: Task) -> None:
+    def report(task: WalkTask) -> None:
         nonlocal done
         done += task.walks
         if progress:
@@ -104,7 +104,7 @@ def is_slow(tables: Sequence[NDArray[Any]]) -> bool:
     return sum(array.size for array in tables) > SLOW or any(CALL in code[:, 0] for code in tables[2::2])
 
 
-def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list[Task]:
+def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list[WalkTask]:
     """The tasks of one chunk of walks: its marks are the budgets that fall inside, and its end.
 
     There are as many for each thread, and all of a size.
@@ -114,7 +114,7 @@ def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list
     marks = np.array([*(budget - first for budget in budgets if 0 < budget - first < last), last], np.int64)
     rounds = -(-count * last // (threads * TASK))
     size = -(-count // (threads * rounds))
-    return [Task(start, min(start + size, count), first, marks) for start in range(0, count, size)]
+    return [WalkTask(start, min(start + size, count), first, marks) for start in range(0, count, size)]
 
 
 @cache
@@ -159,9 +159,9 @@ if hasattr(os, "register_at_fork"):
 
 def _run(
     work: Work,
-    jobs: list[tuple[Task, Sums]],
+    jobs: list[tuple[WalkTask, Sums]],
     threads: int,
-    report: Callable[[Task], None],
+    report: Callable[[WalkTask], None],
     stop: NDArray[np.uint8] | None,
     slow: bool,
 ) -> NDArray[np.int64]:
@@ -170,7 +170,7 @@ def _run(
     This thread works like the others, unless it is the main one and the work may take long: then it only waits, where
     it hears Ctrl-C at once, and is woken up rarely, so as not to disturb the others.
     """
-    waiting, done = deque(jobs), deque[tuple[Task, NDArray[np.int64]]]()
+    waiting, done = deque(jobs), deque[tuple[WalkTask, NDArray[np.int64]]]()
     counts = np.zeros(3, np.int64)
 
     def pull() -> Iterator[None]:
@@ -211,7 +211,7 @@ def _run(
     return counts
 
 
-def _add_up(tasks: list[Task], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
+def _add_up(tasks: list[WalkTask], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
     """Put sums at budgets into the result, chunk after chunk; returns the sums up to the last chunk's end."""
     total = before
     for first_walk in sorted({task.first_walk for task in tasks}):

@@ -101,7 +101,7 @@ def exact_fields(
     return u, f
 
 
-def extended_fields(problems: Sequence[Problem], grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def boundary_fields(problems: Sequence[Problem], grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Signed distance, and boundary data at the boundary point nearest to every pixel, inside and outside the mask.
 
     Both float32 [n, size, size]; near rather than nearest where the distance is only a lower bound.
@@ -125,10 +125,10 @@ def _on_cpu(
 def _on_gpu(
     problems: list[Problem], keys: list[int], budgets: list[int], grid: Grid, options: Options
 ) -> tuple[Any, ...]:
-    from mc2.walks.gpu.launch import take_exact, take_fields
+    from mc2.walks.gpu.launch import evaluate_exact, walk_fields
     from mc2.walks.gpu.packing import pack
 
     packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload()
-    mean, variance, mask, counts = take_fields(packed, grid, budgets, options)
-    found = *take_exact(packed, grid, mask), mask, mean, variance, counts
+    mean, variance, mask, counts = walk_fields(packed, grid, budgets, options)
+    found = *evaluate_exact(packed, grid, mask), mask, mean, variance, counts
     return *(array.copy_to_host() for array in found), "cuda"

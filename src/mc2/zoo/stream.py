@@ -23,10 +23,10 @@ from mc2.fits.on_device import torch_on_device
 from mc2.geometry import Grid
 from mc2.walks import estimate_batch
 from mc2.walks.engine import Options, check_budgets
-from mc2.walks.gpu.launch import take_exact, take_extended, take_fields, unavailable
+from mc2.walks.gpu.launch import evaluate_boundary, evaluate_exact, unavailable, walk_fields
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
-from mc2.zoo.fields import STANDARD, exact_fields, extended_fields
+from mc2.zoo.fields import STANDARD, boundary_fields, exact_fields
 from mc2.zoo.instance import Instance, generate
 from mc2.zoo.laws import FAMILIES, SPLITS, families_of
 
@@ -169,7 +169,7 @@ class Stream:
                 from mc2.fits.batched_lift import lift_of
 
                 lift = np.stack([lift_of(problem.source, problem.operator, self.grid) for problem in problems])
-            around = extended_fields(problems, self.grid) if self.extended else ()
+            around = boundary_fields(problems, self.grid) if self.extended else ()
             yield Examples(*drawn.labels(), found.mean[:, 0], found.variance[:, 0], u, f, found.mask, lift, *around)
             number += 1
 
@@ -181,9 +181,9 @@ class Stream:
         with _ahead(self) as batches:
             for packed, labels in batches:
                 uploaded = packed.upload(put)
-                mean, variance, mask, _ = take_fields(uploaded, self.grid, most, self.options, empty)
-                u, f = take_exact(uploaded, self.grid, mask, empty)
-                around = take_extended(uploaded, self.grid, empty) if self.extended else ()
+                mean, variance, mask, _ = walk_fields(uploaded, self.grid, most, self.options, empty)
+                u, f = evaluate_exact(uploaded, self.grid, mask, empty)
+                around = evaluate_boundary(uploaded, self.grid, empty) if self.extended else ()
                 around = tuple(torch.as_tensor(a, device="cuda") for a in around)
                 mean, variance, u, f, mask = (torch.as_tensor(a, device="cuda") for a in (mean, variance, u, f, mask))
                 index, family, parameter, walks = (torch.from_numpy(a).to("cuda", non_blocking=True) for a in labels)

@@ -38,7 +38,7 @@ NEAR = 5
 """Pixels along a side of the squares over which variances of walks are averaged: a few walks tell little of them."""
 
 
-class Given(NamedTuple):
+class SamplerState(NamedTuple):
     """What a sampler has: a model, noise x at the first of the levels, what is known, and random numbers."""
 
     denoiser: "Denoiser"
@@ -71,7 +71,7 @@ class Generative(Method):
         self.name = self.base
 
     @abstractmethod
-    def sample(self, given: "Given") -> "Tensor":
+    def sample(self, given: "SamplerState") -> "Tensor":
         """Joint fields."""
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
@@ -98,7 +98,7 @@ class Generative(Method):
         levels = noise_levels(self.steps)
         generator = torch.Generator(model.device).manual_seed(self.seed)
         x = first_noise(tuple(known.values.shape), levels[0], generator)
-        found = self.sample(Given(denoiser, x, levels, known, residual, generator))
+        found = self.sample(SamplerState(denoiser, x, levels, known, residual, generator))
         field: NDArray[np.float32] = units.field(found, mask)[0].cpu().numpy()
         return field
 
@@ -149,7 +149,7 @@ class DiffusionPDESampler(Generative):
         super().__init__(folder, steps, seed)
         self.weights = {"observation_weight": observation_weight, "residual_weight": residual_weight}
 
-    def sample(self, given: "Given") -> "Tensor":
+    def sample(self, given: "SamplerState") -> "Tensor":
         from mc2.benchmark.methods.samplers import sample_diffusion_pde
 
         denoiser, x, levels, observation, residual, _ = given
@@ -175,7 +175,7 @@ class CoCoGenSampler(Generative):
         super().__init__(folder, steps, seed)
         self.weight, self.corrections, self.after = observation_weight, corrections, corrections_after
 
-    def sample(self, given: "Given") -> "Tensor":
+    def sample(self, given: "SamplerState") -> "Tensor":
         from mc2.benchmark.methods.samplers import sample_cocogen
 
         return sample_cocogen(

@@ -10,7 +10,7 @@ from mc2.benchmark.methods.ours import operator_of
 from mc2.networks.installed import ENDING, need_torch
 from mc2.problems import Poisson, Problem
 from mc2.solvers.learned import load_network
-from mc2.zoo.fields import extended_fields
+from mc2.zoo.fields import boundary_fields
 
 
 @final
@@ -50,7 +50,7 @@ class Operator(Method):
         import torch
 
         from mc2.networks.corrector_inputs import apply_network
-        from mc2.networks.operator_inputs import Known, finish, prepare
+        from mc2.networks.operator_inputs import OperatorData, finish, prepare
 
         learned = self.learned
 
@@ -59,8 +59,8 @@ class Operator(Method):
 
         knows = "parameter" in learned.inputs.channels
         coefficient = torch.tensor([operator_of(case.family, case.parameter).mass if knows else 0.0])
-        fields = extended_fields([around], case.grid) if around else ()
-        known = Known(put(source), put(case.mask), coefficient.to(learned.device), *map(put, fields))
+        fields = boundary_fields([around], case.grid) if around else ()
+        known = OperatorData(put(source), put(case.mask), coefficient.to(learned.device), *map(put, fields))
         with torch.inference_mode():
             prepared = prepare(known, learned.inputs)
             output = apply_network(learned.network, prepared.channels, learned.multiple)

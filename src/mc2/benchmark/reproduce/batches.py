@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mc2.benchmark.methods.method import Method
 from mc2.benchmark.methods.operators import Operator
 from mc2.benchmark.methods.ours import Network, OnePass
-from mc2.benchmark.reproduce.workers import Prepared, known_method
+from mc2.benchmark.reproduce.workers import Chunk, known_method
 from mc2.geometry import Grid
 from mc2.solvers.learned import correct_by_network
 
@@ -35,7 +35,7 @@ def is_extended(name: str) -> bool:
     return isinstance(method, Operator) and method.learned.inputs.extended
 
 
-def solve_batch(name: str, chunk: Prepared, places: NDArray[np.int64], walks: int, given: Any, grid: Grid) -> Fields:
+def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, given: Any, grid: Grid) -> Fields:
     """Fields [item, n, n] of a network. places: the instance of every item, as its number in the chunk.
 
     given: mean and variance [2, item, n, n] of the items' estimates, from so many walks per pixel.
@@ -58,19 +58,19 @@ def _solver(method: Method) -> Callable[..., Fields]:
     return _one_pass if isinstance(method, OnePass) else _network
 
 
-def _network(method: Network, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _network(method: Network, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     operators = [tuple(map(float, operator)) for operator in chunk.operators[places]]
     fields: Any = *given, walks, chunk.mask[places], grid, chunk.known_laplacian[places], None, operators
     return correct_by_network(method.learned, *fields, sweeps=method.sweeps)
 
 
-def _one_pass(method: OnePass, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _one_pass(method: OnePass, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     unknown = np.full_like(given[0], np.inf)
     fields = given[0], unknown, 1, chunk.mask[places], grid, chunk.source[places]
     return correct_by_network(method.learned, *fields, sweeps=0)
 
 
-def _operator(method: Operator, chunk: Prepared, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _operator(method: Operator, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     """Biharmonic problems with known boundary data are Poisson's equation twice: first for Δu, then for u."""
     source = chunk.source[places]
     if not method.learned.inputs.extended:
@@ -82,12 +82,12 @@ def _operator(method: Operator, chunk: Prepared, places: Any, walks: int, given:
     return _apply(method, chunk, places, source, chunk.boundary[places])
 
 
-def _apply(method: Operator, chunk: Prepared, places: Any, source: Any, boundary: Any) -> Fields:
+def _apply(method: Operator, chunk: Chunk, places: Any, source: Any, boundary: Any) -> Fields:
     """One pass of an operator network."""
     import torch
 
     from mc2.networks.corrector_inputs import apply_network
-    from mc2.networks.operator_inputs import Known, finish, prepare
+    from mc2.networks.operator_inputs import OperatorData, finish, prepare
 
     learned = method.learned
 
@@ -95,7 +95,7 @@ def _apply(method: Operator, chunk: Prepared, places: Any, source: Any, boundary
         return torch.from_numpy(np.array(values, np.float32)).to(learned.device)
 
     around = () if boundary is None else (put(chunk.distance[places]), put(boundary))
-    known = Known(put(source), put(chunk.mask[places]), put(chunk.operators[places, 0]), *around)
+    known = OperatorData(put(source), put(chunk.mask[places]), put(chunk.operators[places, 0]), *around)
     with torch.inference_mode():
         prepared = prepare(known, learned.inputs)
         output = apply_network(learned.network, prepared.channels, learned.multiple)

@@ -17,7 +17,7 @@ from mc2.benchmark.reproduce.batches import is_batched, is_extended, solve_batch
 from mc2.benchmark.reproduce.scoring import balance_batch, score_batch
 from mc2.benchmark.reproduce.store import Store, check_settings
 from mc2.benchmark.reproduce.studies import BALANCE, Row, Study
-from mc2.benchmark.reproduce.workers import Prepared, prepare, solve_rows, walk_options, worker_pool
+from mc2.benchmark.reproduce.workers import Chunk, prepare, solve_rows, walk_options, worker_pool
 from mc2.benchmark.runner import hardware
 from mc2.checks import whole
 from mc2.files import make_folder
@@ -112,7 +112,7 @@ class _Run:
         """All chunks. What workers solve of one is collected when the next one is on its way."""
         chunks = _todo(self.store)
         extended = any(is_extended(row.method) for row in self.study.rows)
-        coming: list[list[Future[Prepared]]] = []
+        coming: list[list[Future[Chunk]]] = []
         waiting: Any = None
         for number, indices in enumerate(chunks):
             while len(coming) <= number + AHEAD and len(coming) < len(chunks):
@@ -149,7 +149,7 @@ class _Run:
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
 
-    def _prepare(self, indices: NDArray[np.int64], extended: bool) -> list[Future[Prepared]]:
+    def _prepare(self, indices: NDArray[np.int64], extended: bool) -> list[Future[Chunk]]:
         groups = [indices[first : first + GROUP].tolist() for first in range(0, len(indices), GROUP)]
         if not self.on_gpu:
             groups = [[index] for index in indices.tolist()]
@@ -159,7 +159,7 @@ class _Run:
             for group in groups
         ]
 
-    def _walks(self, chunk: Prepared) -> NDArray[np.float32]:
+    def _walks(self, chunk: Chunk) -> NDArray[np.float32]:
         """Mean and variance [2, instance, seed, budget, n, n]."""
         self.seconds = chunk.seconds
         if not self.on_gpu:
@@ -177,16 +177,16 @@ class _Run:
 
     def _walk_group(self, packed: Any, found: NDArray[np.float32]) -> None:
         """Walk a group on the GPU, once for every seed, into its part of what `_walks` returns."""
-        from mc2.walks.gpu.launch import take_fields
+        from mc2.walks.gpu.launch import walk_fields
 
         if not self.study.budgets:
             return
         for number, seed in enumerate(self.study.seeds):
             options = walk_options(seed)
-            mean, variance, _, _ = take_fields(packed[number].upload(), self.grid, self.study.budgets, options)
+            mean, variance, _, _ = walk_fields(packed[number].upload(), self.grid, self.study.budgets, options)
             found[0, :, number], found[1, :, number] = mean.copy_to_host(), variance.copy_to_host()
 
-    def _solve_by_workers(self, chunk: Prepared, walks: Any, rows: list[Row]) -> tuple[list[Row], list[Future[Any]]]:
+    def _solve_by_workers(self, chunk: Chunk, walks: Any, rows: list[Row]) -> tuple[list[Row], list[Future[Any]]]:
         """Send instances to the workers, with the estimates that some row needs."""
         if not rows:
             return rows, []
@@ -200,7 +200,7 @@ class _Run:
             for number, index in enumerate(chunk.indices)
         ]
 
-    def _collect(self, chunk: Prepared, walks: Any, solving: tuple[list[Row], list[Future[Any]]]) -> None:
+    def _collect(self, chunk: Chunk, walks: Any, solving: tuple[list[Row], list[Future[Any]]]) -> None:
         """Score what workers solved, and keep it."""
         rows, futures = solving
         found = [self._wait(future) for future in futures]
@@ -213,7 +213,7 @@ class _Run:
             seconds = np.stack([part.mean(1) for _, part, _ in own], 1)  # [walks, instance]
             self._keep(chunk, walks, row, solved, seconds)
 
-    def _solve_here(self, chunk: Prepared, walks: Any, row: Row) -> None:
+    def _solve_here(self, chunk: Chunk, walks: Any, row: Row) -> None:
         """Raw walks and networks: solve, score, keep."""
         self._check_time()
         study, count = self.study, len(chunk.indices)
@@ -239,7 +239,7 @@ class _Run:
         found: NDArray[np.float32] = walks[:, :, :, self.study.budgets.index(budget)]
         return found
 
-    def _keep(self, chunk: Prepared, walks: Any, row: Row, solved: Any, seconds: NDArray[np.float64]) -> None:
+    def _keep(self, chunk: Chunk, walks: Any, row: Row, solved: Any, seconds: NDArray[np.float64]) -> None:
         """Score fields [walks of the row, instance, seed, n, n] and write the numbers."""
         self._check_time()
         measured = []
@@ -258,12 +258,12 @@ def _here(row: Row) -> bool:
     return row.method == "wos" or is_batched(row.method)
 
 
-def _joined(parts: list[Prepared]) -> Prepared:
+def _joined(parts: list[Chunk]) -> Chunk:
     """Groups of instances as one; their walks, or what is packed of them, in a list."""
-    arrays = [field.name for field in fields(Prepared) if field.name not in ("walks", "seconds")]
+    arrays = [field.name for field in fields(Chunk) if field.name not in ("walks", "seconds")]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
     seconds = float(np.mean([part.seconds for part in parts]))
-    return Prepared(**joined, walks=[part.walks for part in parts], seconds=seconds)
+    return Chunk(**joined, walks=[part.walks for part in parts], seconds=seconds)
 
 
 def print_progress(study: str, done: int, total: int) -> None:

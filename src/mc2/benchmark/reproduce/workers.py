@@ -22,7 +22,7 @@ from mc2.walks.engine import Options
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
 from mc2.zoo import Instance, generate, make_fields
-from mc2.zoo.fields import STANDARD, extended_fields
+from mc2.zoo.fields import STANDARD, boundary_fields
 
 ONE_CORE = {
     "NUMBA_NUM_THREADS": "1",
@@ -35,7 +35,7 @@ ONE_CORE = {
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Chunk:
     """Some instances with all that methods of the main process are given. Fields are [instance, n, n].
 
     indices: in the split. operators: coefficients of u, Δu, Δ²u, one triple each.
@@ -61,7 +61,7 @@ class Prepared:
 
 def prepare(
     indices: Sequence[int], budgets: Sequence[int], seeds: Sequence[int], grid: Grid, on_gpu: bool, extended: bool
-) -> Prepared:
+) -> Chunk:
     """Make instances. on_gpu: pack them for the GPU instead of walking here. extended: also make what only operator
     networks read: distance, boundary and laplacian.
     """
@@ -72,7 +72,7 @@ def prepare(
     seconds = (time.perf_counter() - start) / (len(instances) * len(seeds))
     operators = np.array([instance.problem.operator.coefficients for instance in instances])
     exact, mask, source, known, distance, boundary, laplacian = map(np.stack, zip(*fields, strict=True))
-    return Prepared(
+    return Chunk(
         np.array(indices), operators, exact, mask, source, known, distance, boundary, laplacian, walks, seconds
     )
 
@@ -88,7 +88,7 @@ def _fields(instance: Instance, grid: Grid, extended: bool) -> tuple[NDArray[Any
     known = source_of(problem.source, problem.operator, grid, mask)
     distance, boundary, laplacian = np.zeros((3, *grid.shape), np.float32)
     if extended:
-        (distance,), (boundary,) = extended_fields([problem], grid)
+        (distance,), (boundary,) = boundary_fields([problem], grid)
         if problem.laplacian is not None:
             laplacian = problem.laplacian(*problem.domain.project(*grid.points())).astype(np.float32)
     return (

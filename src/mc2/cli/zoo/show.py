@@ -29,7 +29,7 @@ def show(
         from mc2.geometry import Grid
         from mc2.plotting import save_figure
         from mc2.zoo import generate, make_fields
-        from mc2.zoo.figure import describe, draw_instance
+        from mc2.zoo.instance_figure import describe, draw_instance
 
         check_plot(out)
         walks, where, instance = parse_budgets(budgets), Grid(grid), generate(split, index)

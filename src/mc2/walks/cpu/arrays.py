@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.compile import LANES
-from mc2.walks.engine import Options, Place, rule_values
+from mc2.walks.engine import Options, StartPoints, rule_values
 from mc2.walks.plan import Plan
-from mc2.walks.schedule import Progress, Task, run_tasks
+from mc2.walks.schedule import Progress, WalkTask, run_tasks
 
 PADDING = -1
 """In place of a walk's number, where a block is only filled up."""
 
 
 def run_arrays(
-    plan: Plan, place: Place, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
+    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The same walks as `run_cpu`, on one thread."""
     from mc2.walks.cpu.lane_kernels import Rules, Tables
@@ -28,20 +28,26 @@ def run_arrays(
     rules = Rules(*rule_values(plan, options))
     key = make_key(options.seed, instance)
 
-    def work(task: Task, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
         walks = int(task.marks[-1])
         point = np.repeat(np.arange(task.start, task.stop), walks)
         number = np.tile(np.arange(task.first_walk, task.first_walk + walks, dtype=np.uint32), task.stop - task.start)
-        values, counts = _walk(plan, tables, rules, key, place, point, number)
+        values, counts = _walk(plan, tables, rules, key, starts, point, number)
         values = values.reshape(-1, walks)
         sums[:] = np.stack([np.cumsum(values, 1), np.cumsum(values**2, 1)], -1)[:, task.marks - 1]
         return counts
 
-    return run_tasks(place.x.size, budgets, work, 1, progress)
+    return run_tasks(starts.x.size, budgets, work, 1, progress)
 
 
 def _walk(
-    plan: Plan, tables: Any, rules: Any, key: Any, place: Place, point: NDArray[np.int64], number: NDArray[np.uint32]
+    plan: Plan,
+    tables: Any,
+    rules: Any,
+    key: Any,
+    starts: StartPoints,
+    point: NDArray[np.int64],
+    number: NDArray[np.uint32],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The value of every walk, given its point and its number."""
     from mc2.walks.cpu.array_kernels import project_arrays, start_arrays, step_arrays
@@ -50,11 +56,11 @@ def _walk(
     count = len(point)
     padded = -(-count // LANES) * LANES
     state = np.zeros((6, padded), np.float32)
-    state[X, :count], state[Y, :count] = place.x[point], place.y[point]
-    state[X, count:], state[Y, count:] = place.x[point[0]], place.y[point[0]]
+    state[X, :count], state[Y, :count] = starts.x[point], starts.y[point]
+    state[X, count:], state[Y, count:] = starts.x[point[0]], starts.y[point[0]]
     start_arrays(tables, rules, state)
     pixel, walk = np.zeros(padded, np.uint32), np.zeros(padded, np.uint32)
-    pixel[:count], walk[:count] = place.keys[point], number
+    pixel[:count], walk[:count] = starts.keys[point], number
     step = np.zeros(padded, np.uint32)
     final = np.zeros((6, padded), np.float32)
     active = np.where(np.arange(padded) < count, np.arange(padded), PADDING)

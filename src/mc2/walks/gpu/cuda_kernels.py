@@ -18,6 +18,23 @@ from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_po
 from mc2.walks import green_kernels as green
 from mc2.walks.cpu.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, YUKAWA, project
 from mc2.walks.gpu import hardware_kernels
+from mc2.walks.gpu.columns import (
+    BOOLEAN,
+    BOUNDARY,
+    DOMAIN,
+    EPSILON,
+    FAMILY,
+    LAPLACIAN,
+    LARGEST,
+    MOST_WALKS,
+    ON_LAPLACIAN,
+    ON_VALUE,
+    PARAMETER,
+    SHAPE_1,
+    SHAPE_2,
+    SOURCE,
+    TABLE,
+)
 from mc2.walks.gpu.launch import POINT_REGISTERS
 from mc2.walks.random_kernels import draw, first_turn
 
@@ -116,9 +133,9 @@ def _general(
     """Contributions from a program for each function."""
     if not ending:
         return factor * _function(code, constants, first, last, x, y, registers)
-    value = weight * _function(code, constants, own[4], own[5], x, y, registers)
-    if own[7] > own[6]:
-        value -= share * _function(code, constants, own[6], own[7], x, y, registers)
+    value = weight * _function(code, constants, own[BOUNDARY], own[BOUNDARY + 1], x, y, registers)
+    if own[LAPLACIAN + 1] > own[LAPLACIAN]:
+        value -= share * _function(code, constants, own[LAPLACIAN], own[LAPLACIAN + 1], x, y, registers)
     return value
 
 
@@ -137,10 +154,11 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
     ) -> None:  # fmt: skip
         """sums[problem, segment, point]: sum and sum of squares over a segment's walks.
 
-        programs[problem]: first and last row of domain, source, boundary, Laplacian; two shapes and how they combine
-        (−1 for one shape); the family; most walks per point. rules[problem]: parameter, ε, largest radius, operator of
-        a table of atoms. shapes[problem]: constants of two shapes. chosen: which problems this launch is for.
-        starts[problem, point]: signed distances. segments: first walk and number of walks. span: points per warp.
+        programs, rules, shapes: a row for each problem, see `mc2.walks.gpu.columns`.
+        chosen: which problems this launch is for.
+        starts[problem, point]: signed distances.
+        segments: first walk and number of walks.
+        span: points per warp.
         """
         # one queue per warp: its points inside the domain, and the value of every walk
         queue = cuda.shared.array(QUEUES, np.uint16)
@@ -154,15 +172,16 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
         own_values = u32(warp * u32(ITEMS))
         problem, segment = chosen[cuda.blockIdx.y], cuda.blockIdx.z
         own, rule, s, own_starts = programs[problem], rules[problem], shapes[problem], starts[problem]
-        domain = domain_code[own[0] : own[1]]
-        op1, op2, boolean, family = own[8], own[9], own[10], own[11]
+        domain = domain_code[own[DOMAIN] : own[DOMAIN + 1]]
+        op1, op2, boolean, family = own[SHAPE_1], own[SHAPE_2], own[BOOLEAN], own[FAMILY]
         s0, s1, s2, s3, s4, s5 = s[0], s[1], s[2], s[3], s[4], s[5]
         t0, t1, t2, t3, t4, t5 = s[6], s[7], s[8], s[9], s[10], s[11]
-        rows, rows_end = own[2], own[3]
-        parameter, epsilon, largest, c0, c1 = rule[0], rule[1], rule[2], rule[3], rule[4]
+        rows, rows_end = own[SOURCE], own[SOURCE + 1]
+        parameter, epsilon, largest = rule[PARAMETER], rule[EPSILON], rule[LARGEST]
+        c0, c1 = rule[ON_VALUE], rule[ON_LAPLACIAN]
         k0, k1, k2, k3 = keys[problem, 0], keys[problem, 1], keys[problem, 2], keys[problem, 3]
         first = u32(segments[segment, 0])
-        walks = u32(max(min(segments[segment, 1], own[12] - segments[segment, 0]), 0))
+        walks = u32(max(min(segments[segment, 1], own[MOST_WALKS] - segments[segment, 0]), 0))
         inside = u32(0)
         for offset in range(0, span, 32):
             point = u32(base + u32(offset) + lane)
@@ -292,7 +311,7 @@ def measure(
     if point >= x0.size:
         return
     distances = cuda.local.array(MAX_REGISTERS, np.float32)
-    domain = domain_code[programs[problem, 0] : programs[problem, 1]]
+    domain = domain_code[programs[problem, DOMAIN] : programs[problem, DOMAIN + 1]]
     found = distance_point(domain, domain_constants, x0[point], y0[point], distances)
     starts[problem, point] = found
     mask[problem, point] = 1 if found > f32(0) else 0
@@ -333,7 +352,7 @@ def take_moments(result: Any, mask: Any, programs: Any, budgets: Any, mean: Any,
     point, problem, budget = cuda.grid(1), cuda.blockIdx.y, cuda.blockIdx.z
     if point >= result.shape[2]:
         return
-    count = np.float64(min(budgets[budget], programs[problem, 12]))
+    count = np.float64(min(budgets[budget], programs[problem, MOST_WALKS]))
     centre = result[problem, budget, point, 0] / count
     spread = max(result[problem, budget, point, 1] / count - centre * centre, 0.0)
     mean[problem, budget, point] = centre
@@ -351,7 +370,7 @@ def exact_fields(
         return
     value, laplacian, bilaplacian = 0.0, 0.0, 0.0
     if mask[problem, point]:
-        for row in range(programs[problem, 2], programs[problem, 3]):
+        for row in range(programs[problem, TABLE], programs[problem, TABLE + 1]):
             a, b, c = term_point(code[row, 0], constants, code[row, 2], code[row, 3], x[point], y[point])
             value += a
             laplacian += b
@@ -362,7 +381,7 @@ def exact_fields(
 
 
 @cuda.jit
-def extended_fields(
+def boundary_fields(
     domain_code: Any, domain_constants: Any, code: Any, constants: Any, programs: Any, x: Any, y: Any, distance: Any,
     boundary: Any,
 ) -> None:  # fmt: skip
@@ -375,7 +394,7 @@ def extended_fields(
     if point >= x.size:
         return
     distances = cuda.local.array(MAX_REGISTERS, np.float64)
-    domain = domain_code[programs[problem, 0] : programs[problem, 1]]
+    domain = domain_code[programs[problem, DOMAIN] : programs[problem, DOMAIN + 1]]
     px, py = x[point], y[point]
     d = distance_point(domain, domain_constants, px, py, distances)
     distance[problem, point] = d
@@ -392,6 +411,6 @@ def extended_fields(
         py -= step * gy
         d = distance_point(domain, domain_constants, px, py, distances)
     value = 0.0
-    for row in range(programs[problem, 2], programs[problem, 3]):
+    for row in range(programs[problem, TABLE], programs[problem, TABLE + 1]):
         value += term_point(code[row, 0], constants, code[row, 2], code[row, 3], px, py)[0]
     boundary[problem, point] = value

@@ -15,7 +15,7 @@ from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
-    from mc2.walks.engine import Options, Place
+    from mc2.walks.engine import Options, StartPoints
     from mc2.walks.schedule import Progress
 
 BLOCK = 128
@@ -136,8 +136,10 @@ def launch(
     mask, counts = empty((packed.count, points), np.uint8), empty((packed.count, 3), np.int64)
     starts = _workspace("starts", (packed.count, points), np.float32)
     blocks = -(-points // BLOCK)
-    domain_code, domain_constants, _, _, _, programs, _, _ = packed.arrays
-    measure[(blocks, packed.count), BLOCK](domain_code, domain_constants, programs, x, y, starts, mask, counts)
+    own = packed.arrays
+    measure[(blocks, packed.count), BLOCK](
+        own.domain_code, own.domain_constants, own.programs, x, y, starts, mask, counts
+    )
     if segments > 1:
         result = cuda.device_array((packed.count, len(budgets), points, 2), np.float64)
         running = cuda.device_array((packed.count, points, 2), np.float64)
@@ -166,7 +168,7 @@ def launch(
 
 
 @quietly()
-def take_fields(
+def walk_fields(
     packed: Packed, grid: Grid, budgets: Sequence[int], options: "Options", empty: Empty | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """Walk uploaded problems on a grid: mean and variance [problem, budget, n, n], mask [problem, n, n], counts."""
@@ -180,14 +182,14 @@ def take_fields(
     shape = (packed.count, len(budgets), x.size)
     mean, variance = empty(shape, np.float32), empty(shape, np.float32)
     take_moments[(-(-x.size // BLOCK), packed.count, len(budgets)), BLOCK](
-        result, mask, packed.arrays[5], _device_budgets(tuple(budgets)), mean, variance
+        result, mask, packed.arrays.programs, _device_budgets(tuple(budgets)), mean, variance
     )
     fields, masks = (*shape[:2], *grid.shape), (packed.count, *grid.shape)
     return mean.reshape(fields), variance.reshape(fields), mask.reshape(masks), counts
 
 
 @quietly()
-def take_distances(packed: Packed, grid: Grid, empty: Empty | None = None) -> Any:
+def evaluate_distances(packed: Packed, grid: Grid, empty: Empty | None = None) -> Any:
     """Signed distances [problem, n, n] of the pixels of a grid."""
     from numba import cuda
 
@@ -197,13 +199,15 @@ def take_distances(packed: Packed, grid: Grid, empty: Empty | None = None) -> An
     x, y, _ = grid_points(grid)
     shape = (packed.count, x.size)
     found, mask, counts = empty(shape, np.float32), empty(shape, np.uint8), empty((packed.count, 3), np.int64)
-    code, constants, programs = packed.arrays[0], packed.arrays[1], packed.arrays[5]
-    measure[(-(-x.size // BLOCK), packed.count), BLOCK](code, constants, programs, x, y, found, mask, counts)
+    own = packed.arrays
+    measure[(-(-x.size // BLOCK), packed.count), BLOCK](
+        own.domain_code, own.domain_constants, own.programs, x, y, found, mask, counts
+    )
     return found.reshape((packed.count, *grid.shape))
 
 
 @quietly()
-def take_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None) -> tuple[Any, Any]:
+def evaluate_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None) -> tuple[Any, Any]:
     """The exact solution and the source [problem, n, n] of uploaded problems that are tables of atoms."""
     from numba import cuda
 
@@ -213,28 +217,27 @@ def take_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = None
     x, y = exact_points(grid)
     shape = (packed.count, x.size)
     u, f = empty(shape, np.float32), empty(shape, np.float32)
-    code, programs = packed.arrays[3], packed.arrays[5]
     exact_fields[(-(-x.size // BLOCK), packed.count), BLOCK](
-        code, packed.constants, programs, packed.operators, x, y, mask.reshape(shape), u, f
+        packed.arrays.code, packed.constants, packed.arrays.programs, packed.operators, x, y, mask.reshape(shape), u, f
     )
     fields = (packed.count, *grid.shape)
     return u.reshape(fields), f.reshape(fields)
 
 
 @quietly()
-def take_extended(packed: Packed, grid: Grid, empty: Empty | None = None) -> tuple[Any, Any]:
+def evaluate_boundary(packed: Packed, grid: Grid, empty: Empty | None = None) -> tuple[Any, Any]:
     """Signed distances and extended boundary data [problem, n, n] of uploaded problems that are tables of atoms."""
     from numba import cuda
 
-    from mc2.walks.gpu.cuda_kernels import extended_fields
+    from mc2.walks.gpu.cuda_kernels import boundary_fields
 
     empty = empty or cuda.device_array
     x, y = exact_points(grid)
     shape = (packed.count, x.size)
     distance, boundary = empty(shape, np.float32), empty(shape, np.float32)
-    domain_code, domain_constants, _, code, _, programs, _, _ = packed.arrays
-    extended_fields[(-(-x.size // BLOCK), packed.count), BLOCK](
-        domain_code, domain_constants, code, packed.constants, programs, x, y, distance, boundary
+    own = packed.arrays
+    boundary_fields[(-(-x.size // BLOCK), packed.count), BLOCK](
+        own.domain_code, own.domain_constants, own.code, packed.constants, own.programs, x, y, distance, boundary
     )
     fields = (packed.count, *grid.shape)
     return distance.reshape(fields), boundary.reshape(fields)
@@ -269,7 +272,7 @@ def grid_points(grid: Grid) -> tuple[Any, Any, Any]:
 
 def run_cuda(
     plan: Plan,
-    place: "Place",
+    starts: "StartPoints",
     budgets: Sequence[int],
     options: "Options",
     instance: int,
@@ -279,6 +282,6 @@ def run_cuda(
     from numba import cuda
 
     packed = pack([plan], [instance], options).upload()
-    x, y, keys = (cuda.to_device(array) for array in (place.x, place.y, place.keys))
+    x, y, keys = (cuda.to_device(array) for array in (starts.x, starts.y, starts.keys))
     result, _, counts = launch(packed, x, y, keys, budgets, options, progress)
     return np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2)), counts.copy_to_host()[0]

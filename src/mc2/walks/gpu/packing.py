@@ -2,18 +2,53 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.functions import Atoms
+from mc2.walks.gpu.columns import (
+    BOOLEAN,
+    BOUNDARY,
+    DOMAIN,
+    FAMILY,
+    LAPLACIAN,
+    MOST_WALKS,
+    PROGRAM_COLUMNS,
+    RULE_COLUMNS,
+    SHAPE_1,
+    SHAPE_NUMBERS,
+    SOURCE,
+    TABLE,
+)
 from mc2.walks.plan import Plan
 
 if TYPE_CHECKING:
     from mc2.walks.engine import Options
 
-MOST_WALKS = (1 << 31) - 1
+UNLIMITED = (1 << 31) - 1
+"""Walks from a point, where nothing else limits them."""
+
+
+class PackedArrays(NamedTuple):
+    """What the kernels read, in the order of their arguments: on this machine, or on the device.
+
+    domain_code, domain_constants: programs of the domains, behind each other.
+    shapes: constants of the two shapes of each domain that has no more.
+    code, constants: programs of the functions, behind each other.
+    programs, rules: a row for each problem, see `mc2.walks.gpu.columns`.
+    keys: of the problems' random numbers.
+    """
+
+    domain_code: Any
+    domain_constants: Any
+    shapes: Any
+    code: Any
+    constants: Any
+    programs: Any
+    rules: Any
+    keys: Any
 
 
 @dataclass(frozen=True)
@@ -24,7 +59,7 @@ class Packed:
     of exact solutions that are tables of atoms, in float64. exact: whether all of them are.
     """
 
-    arrays: tuple[Any, ...]
+    arrays: PackedArrays
     constants: Any
     operators: Any
     groups: dict[str, Any]
@@ -37,7 +72,7 @@ class Packed:
 
         up = put or cuda.to_device
         groups = {kind: up(numbers) for kind, numbers in self.groups.items()}
-        arrays = tuple(map(up, self.arrays))
+        arrays = PackedArrays(*map(up, self.arrays))
         return Packed(arrays, up(self.constants), up(self.operators), groups, self.count, self.exact)
 
 
@@ -48,33 +83,35 @@ def pack(
     from mc2.walks.random_kernels import make_key
 
     domains, functions = _Pile(4), _Pile(5)
-    programs = np.zeros((len(plans), 13), np.int32)
-    shapes = np.zeros((len(plans), 12), np.float32)
-    rules = np.zeros((len(plans), 6), np.float32)
+    programs = np.zeros((len(plans), PROGRAM_COLUMNS), np.int32)
+    shapes = np.zeros((len(plans), 2 * SHAPE_NUMBERS), np.float32)
+    rules = np.zeros((len(plans), RULE_COLUMNS), np.float32)
     operators = np.zeros((len(plans), 3))
     groups: dict[str, list[int]] = {}
     for number, plan in enumerate(plans):
         program = plan.problem.domain.program
-        programs[number, 0:2] = domains.add(program.code, program.constants, _domain_offsets(program.code))
-        programs[number, 8:11], shapes[number] = _two_shapes(program.code, program.constants)
-        operator = _table_operator(plan) if programs[number, 8] >= 0 else None
+        programs[number, DOMAIN : DOMAIN + 2] = domains.add(
+            program.code, program.constants, _domain_offsets(program.code)
+        )
+        programs[number, SHAPE_1 : BOOLEAN + 1], shapes[number] = _two_shapes(program.code, program.constants)
+        operator = _table_operator(plan) if programs[number, SHAPE_1] >= 0 else None
         if operator is None:
-            for index, function in enumerate(plan.functions):
+            for first, function in zip((SOURCE, BOUNDARY, LAPLACIAN), plan.functions, strict=True):
                 if function is not None and function.program is not None:
                     code, constants = function.program.code, function.program.constants
-                    programs[number, 2 + 2 * index : 4 + 2 * index] = functions.add(code, constants, _offsets(code))
+                    programs[number, first : first + 2] = functions.add(code, constants, _offsets(code))
             kind = "general" if plan.source is not None else "laplace"
         else:
             table = plan.problem.boundary.program
             terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
-            programs[number, 2:4] = functions.add(terms, table.constants)  # type: ignore[union-attr]
+            programs[number, TABLE : TABLE + 2] = functions.add(terms, table.constants)  # type: ignore[union-attr]
             operators[number] = plan.problem.operator.coefficients if plan.source is not None else 0.0
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
         groups.setdefault(kind, []).append(number)
-        programs[number, 11:13] = plan.family, MOST_WALKS if walks is None else walks[number]
+        programs[number, FAMILY : MOST_WALKS + 1] = plan.family, UNLIMITED if walks is None else walks[number]
         rules[number] = plan.parameter, options.shell(plan.problem.domain), plan.largest, *(operator or (0.0, 0.0, 0.0))
     keys = np.stack([make_key(options.seed, instance) for instance in instances])
-    arrays = (*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
+    arrays = PackedArrays(*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
     chosen = {kind: np.array(numbers, np.int32) for kind, numbers in groups.items()}
     exact = not {"general", "laplace"} & groups.keys()
     return Packed(arrays, functions.exact_constants(), operators, chosen, len(plans), exact)
@@ -129,15 +166,15 @@ def _two_shapes(code: NDArray[np.int32], constants: NDArray[np.float64]) -> tupl
     """Two shapes, their Boolean (−1 for a single shape) and their constants; −1 throughout for any other domain."""
     from mc2.geometry.kernels import POLYGON, UNION
 
-    found = np.zeros(12)
+    found = np.zeros(2 * SHAPE_NUMBERS)
     operations = code[:, 0]
     if len(code) == 1 and operations[0] < POLYGON:
-        found[:6] = constants[code[0, 2] : code[0, 2] + 6]
+        found[:SHAPE_NUMBERS] = constants[code[0, 2] :][:SHAPE_NUMBERS]
         return [int(operations[0]), -1, -1], found
     if len(code) == 3 and operations[0] < POLYGON and operations[1] < POLYGON and operations[2] >= UNION:
         order = [0, 1] if code[2, 2] == code[0, 1] else [1, 0]  # the Boolean may name them the other way round
         for place, row in enumerate(order):
-            found[6 * place : 6 * place + 6] = constants[code[row, 2] : code[row, 2] + 6]
+            found[SHAPE_NUMBERS * place :][:SHAPE_NUMBERS] = constants[code[row, 2] :][:SHAPE_NUMBERS]
         return [int(operations[order[0]]), int(operations[order[1]]), int(operations[2])], found
     return [-1, -1, -1], found
 

@@ -9,7 +9,7 @@ from mc2.geometry import Grid
 from mc2.metrics import psnr
 from mc2.zoo.difficulty import PAPER_SHARES, TIERS, shares
 from mc2.zoo.laws import FAMILIES, SPLITS, TRAINING
-from mc2.zoo.studies.look import label
+from mc2.zoo.studies.styling import label
 from mc2.zoo.studies.tiers import reference_errors
 from mc2.zoo.studies.walking import Report, Walker, estimators, first
 

@@ -12,7 +12,7 @@ from mc2.metrics import mse
 from mc2.walks.engine import check_budgets
 from mc2.zoo.instance import Instance
 from mc2.zoo.laws import TRAINING
-from mc2.zoo.studies.look import COLOURS, label
+from mc2.zoo.studies.styling import COLOURS, label
 from mc2.zoo.studies.walking import Report, Walker, estimators, spread
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from mc2.geometry.compositions import COMPOSITIONS
 from mc2.zoo.filters import FILTERS
 from mc2.zoo.instance import VERSION, Instance, generate
 from mc2.zoo.laws import FAMILIES, POOLS, RANGES, SPLITS
-from mc2.zoo.studies.look import bars
+from mc2.zoo.studies.styling import bars
 from mc2.zoo.studies.walking import Report, check_split
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mc2.geometry import Grid
 from mc2.metrics import mse
 from mc2.zoo.difficulty import PAPER_SHARES, REFERENCE_WALKS, TIERS, shares
 from mc2.zoo.instance import Instance
-from mc2.zoo.studies.look import COLOURS, label
+from mc2.zoo.studies.styling import COLOURS, label
 from mc2.zoo.studies.walking import Report, Walker, estimators, first
 
 if TYPE_CHECKING:

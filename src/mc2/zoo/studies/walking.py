@@ -53,7 +53,7 @@ def spread(split: str, families: Sequence[str], count: int) -> list[Instance]:
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkedInstance:
     """An instance with its estimates. means: float32 [budget, n, n]. exact: float64 [n, n], 0 outside the mask."""
 
     instance: Instance
@@ -81,7 +81,7 @@ class Walker:
     not_finite: int = 0
     start: float = field(default_factory=time.perf_counter)
 
-    def walk(self, instances: Sequence[Instance], budgets: Sequence[int], repeat: int = 0) -> Iterator[Walked]:
+    def walk(self, instances: Sequence[Instance], budgets: Sequence[int], repeat: int = 0) -> Iterator[WalkedInstance]:
         """Nested estimates of one instance after the other. repeat: another number gives independent walks."""
         x, y = self.grid.points()
         for begin in range(0, len(instances), BATCH):
@@ -94,7 +94,7 @@ class Walker:
                 mask = inside.astype(bool)
                 exact = np.zeros(mask.shape)
                 exact[mask] = instance.problem.boundary(x[mask], y[mask])
-                yield Walked(instance, mean, exact, mask)
+                yield WalkedInstance(instance, mean, exact, mask)
             self.walks += int(fields.mask.sum()) * budgets[-1]
             self.truncated += int(fields.counts[:, 1].sum())
             self.not_finite += int(fields.counts[:, 2].sum())

@@ -11,8 +11,8 @@ from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.zoo import generate, make_fields
 from mc2.zoo.build import build_zoo
-from mc2.zoo.learning import ShardDataset, StreamDataset
 from mc2.zoo.stream import Stream
+from mc2.zoo.torch_data import ShardDataset, StreamDataset
 
 GRID = Grid(16)
 

@@ -9,7 +9,7 @@ from mc2.geometry import Annulus, Disk, Grid, Rectangle, Stadium
 from mc2.metrics import mse, psnr
 from mc2.plotting import symmetric
 from mc2.zoo import generate, make_fields
-from mc2.zoo.figure import describe, draw_instance, in_words
+from mc2.zoo.instance_figure import describe, draw_instance, in_words
 
 GRID = Grid(16)
 
