@@ -31,7 +31,7 @@ class Learned:
     """A network in the memory of a device.
 
     inputs: what it is given; `Inputs` for a correction. grid: pixels along a side of the images it was trained on.
-    multiple: of which images must be, for the network.
+    multiple: of which images must be, for the network. half: whether it computes in half precision, where that is fast.
     """
 
     network: Any
@@ -39,6 +39,7 @@ class Learned:
     grid: int
     multiple: int
     device: Any
+    half: bool = True
 
 
 @cache
@@ -138,7 +139,8 @@ def _pass(learned: Learned, given: "CorrectorData") -> Any:
     def one(part: "CorrectorData") -> "torch.Tensor":
         prepared = prepare(part, learned.inputs)
         # half precision is for GPUs: many CPUs are slower with it
-        with torch.autocast(learned.device.type, torch.bfloat16, enabled=learned.device.type == "cuda"):
+        half = learned.half and learned.device.type == "cuda"
+        with torch.autocast(learned.device.type, torch.bfloat16, enabled=half):
             residual = apply_network(learned.network, prepared.channels, learned.multiple)
         return finish(prepared, residual, part)
 

@@ -1,6 +1,8 @@
 """Networks on many instances at once, from fields that were made before: what their methods do, in batches."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from mc2.benchmark.methods.operators import Operator
 from mc2.benchmark.methods.ours import Network, OnePass
 from mc2.benchmark.reproduce.workers import Chunk, known_method
 from mc2.geometry import Grid
+from mc2.problems import operator
 from mc2.solvers.learned import correct_by_network
 
 BATCH = {"cuda": 25, "cpu": 5}
@@ -42,7 +45,7 @@ def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, 
     """
     import torch
 
-    method = known_method(name)
+    method = _in_full_precision(name)
     solve, size = _solver(method), BATCH[method.learned.device.type]  # type: ignore[attr-defined]
     parts = []
     with torch.backends.cudnn.flags(allow_tf32=False):  # TensorFloat-32 would keep three digits only
@@ -52,6 +55,14 @@ def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, 
     return np.concatenate(parts).astype(np.float32, copy=False)
 
 
+@cache
+def _in_full_precision(name: str) -> Method:
+    """A network that computes as on a CPU: half precision would cost some of them decibels."""
+    method: Any = known_method(name)
+    method.learned = replace(method.learned, half=False)
+    return method
+
+
 def _solver(method: Method) -> Callable[..., Fields]:
     if isinstance(method, Operator):
         return _operator
@@ -59,7 +70,7 @@ def _solver(method: Method) -> Callable[..., Fields]:
 
 
 def _network(method: Network, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
-    operators = [tuple(map(float, operator)) for operator in chunk.operators[places]]
+    operators = [operator.Operator(*map(float, own)) for own in chunk.operators[places]]
     fields: Any = *given, walks, chunk.mask[places], grid, chunk.known_laplacian[places], None, operators
     return correct_by_network(method.learned, *fields, sweeps=method.sweeps)
 
