@@ -6,6 +6,8 @@ from mc2.geometry.description import from_description
 from mc2.geometry.domain import Domain, DomainProgram
 from mc2.geometry.grid import Grid, as_grid
 from mc2.geometry.holes import Hole
+from mc2.geometry.parts import Part
+from mc2.geometry.pieces import Pieces
 from mc2.geometry.polygon import Polygon
 from mc2.geometry.shapes import (
     SHAPES,
@@ -32,6 +34,8 @@ __all__ = [
     "Hexagon",
     "Hole",
     "Intersection",
+    "Part",
+    "Pieces",
     "Polygon",
     "Rectangle",
     "Square",

@@ -12,7 +12,9 @@ import numpy as np
 
 from mc2.errors import InputError, short
 from mc2.geometry import kernels, rings
+from mc2.geometry.clipping import clip
 from mc2.geometry.domain import Bounds, Domain, Leaf
+from mc2.geometry.pieces import Boundary
 
 MAX_SHAPES = 1000
 """Shapes and polygons in a domain: a distance visits each of them."""
@@ -24,20 +26,20 @@ MAX_DEPTH = 16
 class Composition(Domain):
     """Two or more domains, combined from the left: (a - b) - c is Difference(a, b, c)."""
 
-    parts: tuple[Domain, ...]
+    operands: tuple[Domain, ...]
 
     op: ClassVar[int]
     symbol: ClassVar[str]
 
-    def __init__(self, *parts: Domain) -> None:
-        for part in parts:
-            if not isinstance(part, Domain):
-                raise InputError(f"{self._name()} combines domains, not {short(part)}")
-        if parts and type(parts[0]) is type(self):
-            parts = (*parts[0].parts, *parts[1:])
-        if len(parts) < 2:
-            raise InputError(f"{self._name()} needs two or more domains, not {len(parts)}")
-        object.__setattr__(self, "parts", parts)
+    def __init__(self, *operands: Domain) -> None:
+        for operand in operands:
+            if not isinstance(operand, Domain):
+                raise InputError(f"{self._name()} combines domains, not {short(operand)}")
+        if operands and type(operands[0]) is type(self):
+            operands = (*operands[0].operands, *operands[1:])
+        if len(operands) < 2:
+            raise InputError(f"{self._name()} needs two or more domains, not {len(operands)}")
+        object.__setattr__(self, "operands", operands)
         if self.depth > MAX_DEPTH:
             raise InputError(f"a domain may nest operations {MAX_DEPTH} deep: build it with fewer nested operations")
         self._check_size()
@@ -63,50 +65,53 @@ class Composition(Domain):
     @cached_property
     def depth(self) -> int:
         """How deep operations are nested."""
-        return 1 + max(part.depth if isinstance(part, Composition) else 0 for part in self.parts)
+        return 1 + max(operand.depth for operand in self.operands)
 
     @cached_property
     def registers(self) -> int:
-        first, *rest = (part.registers for _, part in self._order())
+        first, *rest = (operand.registers for _, operand in self._order())
         return max(first, 1 + max(rest))
 
     def _order(self) -> list[tuple[int, Domain]]:
-        """The parts as they are computed: the one that needs the most registers first, while all are free."""
-        parts = list(enumerate(self.parts))
-        heaviest = max(parts, key=lambda entry: entry[1].registers)
-        return [heaviest, *(entry for entry in parts if entry is not heaviest)]
+        """The operands as they are computed: the one that needs the most registers first, while all are free."""
+        operands = list(enumerate(self.operands))
+        heaviest = max(operands, key=lambda entry: entry[1].registers)
+        return [heaviest, *(entry for entry in operands if entry is not heaviest)]
 
     def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
         (_, heaviest), *rest = self._order()
         heaviest.emit(code, constants, out)
-        for index, part in rest:
-            part.emit(code, constants, out + 1)
-            # Only the very first part is not subtracted in a difference, wherever its turn came.
+        for index, operand in rest:
+            operand.emit(code, constants, out + 1)
+            # Only the very first operand is not subtracted in a difference, wherever its turn came.
             operands = (out + 1, out) if index == 0 else (out, out + 1)
             code.append((self.op, out, *operands))
 
     def leaves(self) -> Iterator[Leaf]:
-        for part in self.parts:
-            yield from part.leaves()
+        for operand in self.operands:
+            yield from operand.leaves()
+
+    def find_boundary(self) -> Boundary:
+        return clip(self, self.operands)
 
     def move(self, dx: float, dy: float) -> Self:
-        return type(self)(*(part.move(dx, dy) for part in self.parts))
+        return type(self)(*(operand.move(dx, dy) for operand in self.operands))
 
     def rotate(self, angle: float) -> Self:
-        return type(self)(*(part.rotate(angle) for part in self.parts))
+        return type(self)(*(operand.rotate(angle) for operand in self.operands))
 
     def scale(self, factor: float) -> Self:
-        return type(self)(*(part.scale(factor) for part in self.parts))
+        return type(self)(*(operand.scale(factor) for operand in self.operands))
 
     def describe(self) -> dict[str, Any]:
-        return {self._name(): [part.describe() for part in self.parts]}
+        return {self._name(): [operand.describe() for operand in self.operands]}
 
     @property
     @abstractmethod
     def bounds(self) -> Bounds: ...
 
     def __repr__(self) -> str:
-        return f" {self.symbol} ".join(f"({p!r})" if isinstance(p, Composition) else repr(p) for p in self.parts)
+        return f" {self.symbol} ".join(f"({p!r})" if isinstance(p, Composition) else repr(p) for p in self.operands)
 
 
 @final
@@ -118,46 +123,46 @@ class Union(Composition):
 
     @cached_property
     def bounds(self) -> Bounds:
-        boxes = np.array([part.bounds for part in self.parts])
+        boxes = np.array([operand.bounds for operand in self.operands])
         return _box(boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max())
 
     @property
     def exactness(self) -> tuple[bool, bool]:
-        return False, all(part.exactness[1] for part in self.parts)
+        return False, all(operand.exactness[1] for operand in self.operands)
 
 
 @final
 class Intersection(Composition):
-    """d = min(d₁, d₂, ...): exact inside where all parts are."""
+    """d = min(d₁, d₂, ...): exact inside where all operands are."""
 
     op = kernels.INTERSECTION
     symbol = "&"
 
     @cached_property
     def bounds(self) -> Bounds:
-        boxes = np.array([part.bounds for part in self.parts])
+        boxes = np.array([operand.bounds for operand in self.operands])
         return _box(boxes[:, 0].max(), boxes[:, 1].min(), boxes[:, 2].max(), boxes[:, 3].min())
 
     @property
     def exactness(self) -> tuple[bool, bool]:
-        return all(part.exactness[0] for part in self.parts), False
+        return all(operand.exactness[0] for operand in self.operands), False
 
 
 @final
 class Difference(Composition):
-    """d = min(d₁, -d₂, ...): exact inside where the first part is so inside and the others are so outside."""
+    """d = min(d₁, -d₂, ...): exact inside where the first operand is so inside and the others are so outside."""
 
     op = kernels.DIFFERENCE
     symbol = "-"
 
     @property
     def bounds(self) -> Bounds:
-        return self.parts[0].bounds
+        return self.operands[0].bounds
 
     @property
     def exactness(self) -> tuple[bool, bool]:
-        first, *rest = self.parts
-        return first.exactness[0] and all(part.exactness[1] for part in rest), False
+        first, *rest = self.operands
+        return first.exactness[0] and all(operand.exactness[1] for operand in rest), False
 
 
 COMPOSITIONS: dict[str, type[Composition]] = {kind.__name__.lower(): kind for kind in (Union, Intersection, Difference)}
@@ -165,5 +170,5 @@ COMPOSITIONS: dict[str, type[Composition]] = {kind.__name__.lower(): kind for ki
 
 
 def _box(xmin: float, xmax: float, ymin: float, ymax: float) -> Bounds:
-    """As plain numbers; where parts do not meet, a box without area."""
+    """As plain numbers; where they do not meet, a box without area."""
     return float(xmin), float(max(xmin, xmax)), float(ymin), float(max(ymin, ymax))

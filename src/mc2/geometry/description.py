@@ -7,15 +7,18 @@ from mc2.checks import listed
 from mc2.errors import InputError, short, unknown
 from mc2.geometry.compositions import COMPOSITIONS, MAX_DEPTH
 from mc2.geometry.domain import Domain
+from mc2.geometry.marks import Marked, read_mark
 from mc2.geometry.polygon import Polygon
-from mc2.geometry.shapes import SHAPES
+from mc2.geometry.shapes import SHAPES, Rectangle
 
 
 def from_description(data: Any) -> Domain:
     """Build a domain from what `Domain.describe` gives.
 
     A shape is ``{"shape": "disk", "radius": 1.0, "center": [0.0, 0.0], "angle": 0.0}``, in which whatever has a default
-    may be left out; a composition is ``{"union": [..., ...]}``, or intersection or difference, of two or more domains.
+    may be left out; its whole boundary may have a name: ``"name": "pipe"``. A composition is ``{"union": [..., ...]}``,
+    or intersection or difference, of two or more domains. Any of them may have
+    ``"marks": [{"name": "heater", "where": "x > 0", "on": "bottom"}]``: see `Domain.mark`.
     """
     return _read(data, 0)
 
@@ -25,11 +28,17 @@ def _read(data: Any, depth: int) -> Domain:
         raise InputError(f'domain = {short(data)} must be a table such as {{"shape": "disk", "radius": 1.0}}')
     if depth > MAX_DEPTH:
         raise InputError(f"the domain nests operations more than {MAX_DEPTH} deep")
+    if "marks" in data:
+        domain = _read({key: value for key, value in data.items() if key != "marks"}, depth)
+        for mark in map(read_mark, listed("marks", data["marks"], "tables")):
+            domain = Marked(domain, mark)
+            _ = domain.boundary
+        return domain
     if "shape" in data:
         return _read_shape(data)
     for key in data:
         if key not in COMPOSITIONS:
-            raise unknown("key of a domain", key, ["shape", *COMPOSITIONS])
+            raise unknown("key of a domain", key, ["shape", "marks", *COMPOSITIONS])
     if len(data) != 1:
         raise InputError(
             f"domain has {len(data)} keys ({', '.join(data)}): give one of shape, {', '.join(COMPOSITIONS)}"
@@ -42,13 +51,16 @@ def _read_shape(data: dict[str, Any]) -> Domain:
     arguments = dict(data)
     name = arguments.pop("shape")
     if name == "polygon":
-        _check_keys(name, arguments, {"vertices"}, {"holes"})
+        _check_keys(name, arguments, {"vertices"}, {"holes", "name"})
         return Polygon(**arguments)
     if not isinstance(name, str) or name not in SHAPES:
         raise unknown("shape", name, [*SHAPES, "polygon"])
     shape = SHAPES[name]
     required = {entry.name for entry in fields(shape) if entry.default is MISSING}
-    _check_keys(name, arguments, required, {entry.name for entry in fields(shape)} - required)
+    optional = {entry.name for entry in fields(shape)} - required
+    if shape is Rectangle and arguments.keys() & {"width", "height"}:
+        required, optional = {"width", "height"}, optional | required
+    _check_keys(name, arguments, required, optional)
     return shape(**arguments)
 
 

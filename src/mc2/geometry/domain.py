@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,8 @@ from mc2.geometry.corners import Corner, find_corners
 from mc2.geometry.grid import Grid
 from mc2.geometry.holes import Hole, find_holes
 from mc2.geometry.nearest import project
+from mc2.geometry.parts import Part, Where, list_parts, part_index
+from mc2.geometry.pieces import Boundary, Pieces
 from mc2.geometry.sampling import sample_boundary, sample_interior
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ class Domain(metaclass=CheckedArguments):
         """The domain with all its lengths, and its distance from the origin, multiplied by a factor above 0."""
 
     @abstractmethod
+    def find_boundary(self) -> Boundary:
+        """The pieces of the boundary, and the names of its parts."""
+
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """The domain as plain data, for `from_description`."""
 
@@ -92,6 +98,50 @@ class Domain(metaclass=CheckedArguments):
         constants: list[float] = []
         self.emit(code, constants, 0)
         return DomainProgram(np.array(code, np.int32), np.array(constants))
+
+    @cached_property
+    def boundary(self) -> Boundary:
+        """The pieces of the boundary, and the names of its parts."""
+        return self.find_boundary()
+
+    @property
+    def pieces(self) -> Pieces:
+        """The boundary as lines and circular arcs, with the domain on their left.
+
+        Ellipses are made of many arcs that end on them and agree with them to 1e-6 of their size.
+        """
+        return self.boundary.pieces
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The named parts of the boundary, with their lengths, in the order in which they first appear along it."""
+        return list_parts(self.boundary)
+
+    def part_index(self, x: Any, y: Any) -> np.ndarray:
+        """For points on or near the boundary, the part that each belongs to, as an index into `parts`.
+
+        It is the part of the nearest piece; of two sides of a slit, of the one that the point is on.
+        """
+        return part_index(self, x, y)
+
+    def mark(self, name: str, where: str | Where | None = None, on: str | Sequence[str] | None = None) -> Domain:
+        """The same domain, with a new part of its boundary.
+
+        name: of the new part. A name that is there already grows.
+        where: true on the new part: an expression such as "x > 280", or a function of arrays x and y. Pieces are cut
+            exactly where it changes. By default everywhere.
+        on: the part, or the parts, that it is split off. By default the whole boundary.
+        """
+        from mc2.geometry.marks import Mark, Marked, as_names
+
+        found = Marked(self, Mark(name, where, as_names(on)))
+        _ = found.boundary  # a mark that is nowhere, or on an unknown part, is refused here
+        return found
+
+    @property
+    def depth(self) -> int:
+        """How deep operations are nested."""
+        return 0
 
     @property
     def exact(self) -> bool:

@@ -13,6 +13,8 @@ import numpy as np
 from mc2.checks import finite, positive
 from mc2.geometry import curves, kernels
 from mc2.geometry.domain import Bounds, Leaf
+from mc2.geometry.parts import part_name
+from mc2.geometry.pieces import Boundary, make_pieces
 from mc2.geometry.rings import Ring, check_rings, read_rings
 
 
@@ -25,15 +27,18 @@ class Polygon(Leaf):
 
     vertices: three or more corners (x, y) in order; the first may be repeated at the end.
     holes: rings of corners that lie inside, apart from each other.
+    name: of the whole boundary; by default its parts are `edge 0` from vertex 0 to 1, `edge 1`, …, `hole 1`, ….
     """
 
     rings: tuple[Ring, ...]
     """The outer ring, then the holes."""
+    name: str | None = None
 
-    def __init__(self, vertices: Any, holes: Any = ()) -> None:
+    def __init__(self, vertices: Any, holes: Any = (), *, name: str | None = None) -> None:
         rings = read_rings(vertices, holes)
         check_rings([np.array(ring) for ring in rings])
         object.__setattr__(self, "rings", rings)
+        object.__setattr__(self, "name", None if name is None else part_name("polygon name", name))
 
     @property
     def vertices(self) -> Ring:
@@ -84,6 +89,22 @@ class Polygon(Leaf):
             x, y = x1 - x0, y1 - y0
             constants.extend((x0, y0, y1, x, y, 1 / (x * x + y * y), x / y if y else 0.0))
 
+    def find_boundary(self) -> Boundary:
+        curves, parts = [], []
+        edges = len(self.vertices)
+        for k, ring in enumerate(self._arrays):
+            following = np.roll(ring, -1, axis=0)
+            left = np.sum(ring[:, 0] * following[:, 1] - ring[:, 1] * following[:, 0]) > 0
+            part = np.arange(edges) if k == 0 else np.full(len(ring), edges + k - 1)
+            # the domain is on the left of the outer ring if that is counter-clockwise, and of holes if clockwise
+            forward = left == (k == 0)
+            curves.append((ring if forward else ring[::-1], 0.0))
+            parts.append(part if forward else np.roll(part[::-1], -1))
+        if self.name is not None:
+            return Boundary(make_pieces(curves, [0] * len(curves)), (self.name,), (True,))
+        names = (*(f"edge {k}" for k in range(edges)), *(f"hole {k}" for k in range(1, len(curves))))
+        return Boundary(make_pieces(curves, parts), names, (False,) * len(names))
+
     def move(self, dx: float, dy: float) -> Polygon:
         right, up = finite("dx", dx), finite("dy", dy)
         return self._mapped(lambda x, y: (x + right, y + up))
@@ -99,16 +120,18 @@ class Polygon(Leaf):
 
     def _mapped(self, function: Callable[[float, float], tuple[float, float]]) -> Polygon:
         outer, *holes = ([function(x, y) for x, y in ring] for ring in self.rings)
-        return Polygon(outer, holes)
+        return Polygon(outer, holes, name=self.name)
 
     def describe(self) -> dict[str, Any]:
         outer, *holes = ([list(vertex) for vertex in ring] for ring in self.rings)
-        return {"shape": "polygon", "vertices": outer, "holes": holes}
+        data = {"shape": "polygon", "vertices": outer, "holes": holes}
+        return data if self.name is None else data | {"name": self.name}
 
     def __repr__(self) -> str:
         count = len(self.rings) - 1
         holes = f", {count} hole{'s' if count > 1 else ''}" if count else ""
-        return f"Polygon(<{len(self.vertices)} vertices{holes}>)"
+        name = "" if self.name is None else f", name={self.name!r}"
+        return f"Polygon(<{len(self.vertices)} vertices{holes}>{name})"
 
 
 def _box(ring: Ring) -> Bounds:

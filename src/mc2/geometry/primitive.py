@@ -14,6 +14,8 @@ import numpy as np
 from mc2.checks import finite, point, positive
 from mc2.geometry import curves
 from mc2.geometry.domain import Bounds, Leaf
+from mc2.geometry.parts import part_name
+from mc2.geometry.pieces import Boundary, Pieces, make_pieces, placed
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,17 +24,23 @@ class Shape(Leaf):
 
     center: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
     angle: float = field(default=0.0, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+    """What the whole boundary is called; by default its sides have names of their own: `sides`."""
 
     op: ClassVar[int]
     ranges: ClassVar[dict[str, tuple[float, float]]]
     """The parameters, and the range that PDEZoo draws each from."""
     exactness: ClassVar[tuple[bool, bool]]
+    sides: ClassVar[tuple[str, ...]]
+    """Names of the parts of the boundary, counter-clockwise as `own_pieces` numbers them."""
 
     def __post_init__(self) -> None:
         for name in self.ranges:
             object.__setattr__(self, name, positive(f"{self._name()} {name}", getattr(self, name)))
         object.__setattr__(self, "center", point(f"{self._name()} center", self.center))
         object.__setattr__(self, "angle", finite(f"{self._name()} angle", self.angle))
+        if self.name is not None:
+            part_name(f"{self._name()} name", self.name)
 
     @classmethod
     def _name(cls) -> str:
@@ -50,6 +58,17 @@ class Shape(Leaf):
     @abstractmethod
     def curve(self, t: np.ndarray) -> np.ndarray:
         """The outline in the shape's own frame."""
+
+    @abstractmethod
+    def own_pieces(self) -> Pieces:
+        """The boundary in the shape's own frame."""
+
+    def find_boundary(self) -> Boundary:
+        turn = complex(math.cos(self.angle), math.sin(self.angle))
+        pieces = placed(self.own_pieces(), turn, self.center)
+        if self.name is not None:
+            return Boundary(pieces._replace(part=np.zeros_like(pieces.part)), (self.name,), (True,))
+        return Boundary(pieces, self.sides, (False,) * len(self.sides))
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -88,7 +107,8 @@ class Shape(Leaf):
 
     def describe(self) -> dict[str, Any]:
         parameters = dict(zip(self.ranges, self.parameters, strict=True))
-        return {"shape": self._name(), **parameters, "center": list(self.center), "angle": self.angle}
+        data = {"shape": self._name(), **parameters, "center": list(self.center), "angle": self.angle}
+        return data if self.name is None else data | {"name": self.name}
 
     def __repr__(self) -> str:
         arguments = [repr(value) for value in self.parameters]
@@ -96,6 +116,8 @@ class Shape(Leaf):
             arguments.append(f"center={self.center}")
         if self.angle != 0.0:
             arguments.append(f"angle={self.angle}")
+        if self.name is not None:
+            arguments.append(f"name={self.name!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"
 
 
@@ -122,3 +144,6 @@ class CorneredShape(Shape):
 
     def curve(self, t: np.ndarray) -> np.ndarray:
         return curves.polyline([self.vertices], t)
+
+    def own_pieces(self) -> Pieces:
+        return make_pieces([(self.vertices, 0.0)], [range(len(self.sides))])

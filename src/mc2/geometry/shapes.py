@@ -8,10 +8,15 @@ from typing import final
 
 import numpy as np
 
+from mc2.checks import positive
 from mc2.errors import InputError
 from mc2.geometry import curves, kernels
 from mc2.geometry.domain import Bounds
+from mc2.geometry.pieces import Pieces, make_pieces
 from mc2.geometry.primitive import CorneredShape, Shape
+
+MOST_ARCS = 4096
+"""Arcs that stand for a quarter of an ellipse; only one that is stretched by thousands needs as many."""
 
 
 @final
@@ -24,6 +29,7 @@ class Disk(Shape):
     op = kernels.DISK
     ranges = {"radius": (1.0, 1.0)}
     exactness = (True, True)
+    sides = ("rim",)
 
     @property
     def perimeter(self) -> float:
@@ -35,6 +41,9 @@ class Disk(Shape):
     def curve(self, t: np.ndarray) -> np.ndarray:
         return curves.circle(self.radius, t)
 
+    def own_pieces(self) -> Pieces:
+        return make_pieces([_circle(self.radius)], [0], smooth=True)
+
 
 @final
 @dataclass(frozen=True, repr=False)
@@ -44,6 +53,7 @@ class Square(CorneredShape):
     half: float = 1.0
 
     op = kernels.RECTANGLE
+    sides = ("bottom", "right", "top", "left")
     ranges = {"half": (1.0, 1.0)}
 
     @property
@@ -52,15 +62,53 @@ class Square(CorneredShape):
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class Rectangle(CorneredShape):
-    """d = min(a - |x|, b - |y|), with half-widths a and b."""
+    """d = min(a - |x|, b - |y|).
+
+    a, b: half-widths. Or instead
+    width, height: twice as much.
+    """
 
     a: float
     b: float
 
     op = kernels.RECTANGLE
+    sides = ("bottom", "right", "top", "left")
     ranges = {"a": (0.6, 1.2), "b": (0.6, 1.2)}
+
+    def __init__(
+        self,
+        a: float | None = None,
+        b: float | None = None,
+        *,
+        width: float | None = None,
+        height: float | None = None,
+        center: tuple[float, float] = (0.0, 0.0),
+        angle: float = 0.0,
+        name: str | None = None,
+    ) -> None:
+        given = {"a": a, "b": b, "width": width, "height": height}
+        names = tuple(key for key, value in given.items() if value is not None)
+        if names not in (("a", "b"), ("width", "height")):
+            raise InputError(
+                f"rectangle has {' and '.join(names) or 'no sides'}: give its half-widths a and b, or width and height"
+            )
+        if width is not None and height is not None:
+            a, b = (0.5 * positive(f"rectangle {key}", given[key]) for key in names)
+        for key, value in {"a": a, "b": b, "center": center, "angle": angle, "name": name}.items():
+            object.__setattr__(self, key, value)
+        self.__post_init__()
+
+    @property
+    def width(self) -> float:
+        """Twice a."""
+        return 2 * self.a
+
+    @property
+    def height(self) -> float:
+        """Twice b."""
+        return 2 * self.b
 
     @property
     def vertices(self) -> np.ndarray:
@@ -78,6 +126,7 @@ class Ellipse(Shape):
     op = kernels.ELLIPSE
     ranges = {"rx": (0.6, 1.2), "ry": (0.6, 1.2)}
     exactness = (False, False)
+    sides = ("rim",)
 
     @property
     def perimeter(self) -> float:
@@ -88,6 +137,17 @@ class Ellipse(Shape):
 
     def curve(self, t: np.ndarray) -> np.ndarray:
         return curves.ellipse(self.rx, self.ry, t)
+
+    def own_pieces(self) -> Pieces:
+        # as many arcs, each through three points of the ellipse, as bring their error below 1e-7 of its size
+        stretched = max(self.rx, self.ry) / min(self.rx, self.ry)
+        count = 4 * min(math.ceil(64 * math.sqrt(stretched)), MOST_ARCS)
+        angle = np.arange(2 * count) * (np.pi / count)
+        points = np.stack([self.rx * np.cos(angle), self.ry * np.sin(angle)], axis=1)
+        start, middle = points[0::2] @ (1, 1j), points[1::2] @ (1, 1j)
+        # the ends of an arc are seen from its middle under a right angle and a quarter of its turn
+        seen = np.angle((np.roll(start, -1) - middle) / (middle - start))
+        return make_pieces([(points[0::2], np.tan(0.5 * seen))], [0], smooth=True)
 
 
 @final
@@ -101,6 +161,7 @@ class Annulus(Shape):
     op = kernels.ANNULUS
     ranges = {"inner": (0.2, 0.6), "outer": (0.8, 1.4)}
     exactness = (True, True)
+    sides = ("outer", "inner")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,6 +184,10 @@ class Annulus(Shape):
         inner, outer = curves.circle(self.inner, t / share), curves.circle(self.outer, (t - share) / (1 - share))
         return np.where((t < share)[:, None], inner, outer)
 
+    def own_pieces(self) -> Pieces:
+        vertices, bulge = _circle(self.inner)
+        return make_pieces([_circle(self.outer), (vertices[::-1], -bulge)], [0, 1], smooth=True)
+
 
 @final
 @dataclass(frozen=True, repr=False)
@@ -132,6 +197,7 @@ class Triangle(CorneredShape):
     radius: float = 1.0
 
     op = kernels.TRIANGLE
+    sides = ("edge 0", "edge 1", "edge 2")
     ranges = {"radius": (0.6, 1.0)}
 
     @property
@@ -147,6 +213,7 @@ class Hexagon(CorneredShape):
     radius: float = 1.0
 
     op = kernels.HEXAGON
+    sides = ("edge 0", "edge 1", "edge 2", "edge 3", "edge 4", "edge 5")
     ranges = {"radius": (0.6, 1.0)}
 
     @property
@@ -165,6 +232,7 @@ class Stadium(Shape):
     op = kernels.STADIUM
     ranges = {"half_length": (0.2, 0.6), "radius": (0.25, 0.5)}
     exactness = (True, True)
+    sides = ("bottom", "right", "top", "left")
 
     @property
     def perimeter(self) -> float:
@@ -175,6 +243,16 @@ class Stadium(Shape):
 
     def curve(self, t: np.ndarray) -> np.ndarray:
         return curves.stadium(self.half_length, self.radius, t)
+
+    def own_pieces(self) -> Pieces:
+        a, r, quarter = self.half_length, self.radius, math.tan(math.pi / 8)
+        vertices = np.array([(-a, -r), (a, -r), (a + r, 0), (a, r), (-a, r), (-a - r, 0)])
+        return make_pieces([(vertices, np.array([0, 1, 1, 0, 1, 1]) * quarter)], [[0, 1, 1, 2, 3, 3]], smooth=True)
+
+
+def _circle(radius: float) -> tuple[np.ndarray, float]:
+    """Four quarters of a circle, counter-clockwise: where each begins, and their bulge."""
+    return radius * np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]), math.tan(math.pi / 8)
 
 
 SHAPES: dict[str, type[Shape]] = {
