@@ -3,9 +3,9 @@
 import numpy as np
 
 import mc2
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.geometry import SHAPES, Disk, Ellipse, Rectangle, Triangle
 from mc2.problems import FAMILIES
+from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 
 
 def random_domain(rng):

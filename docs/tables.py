@@ -17,8 +17,8 @@ import numpy as np
 from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.results import PLACES
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.geometry import SHAPES
+from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 

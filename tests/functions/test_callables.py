@@ -57,7 +57,7 @@ def test_a_trace_that_disagrees_is_dropped():
 
 
 def test_numbers_texts_and_atoms():
-    from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
+    from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 
     assert float(as_function(2, "g")(0, 0)) == 2
     assert float(as_function(np.float64(2.5), "g")(0, 0)) == 2.5

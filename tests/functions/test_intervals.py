@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from mc2.functions.atoms import Atoms
 from mc2.functions.callables import trace
 from mc2.functions.expression import NUMPY, X, Y, apply, constant
 from mc2.functions.intervals import enclose
 from mc2.functions.reader import read_expression
+from mc2.functions.terms import TermSum
 from mc2.zoo import generate
 
 BINARY = [
@@ -156,7 +156,7 @@ def test_enclosures_shrink_with_the_box():
 
 def test_other_functions_have_none():
     problem = generate("test", 0).problem
-    assert isinstance(problem.boundary, Atoms)
+    assert isinstance(problem.boundary, TermSum)
     assert enclose(problem.boundary, 0, 1, 0, 1) is None
     traced = trace(lambda x, y: np.where(x > 0, x, y))
     assert traced is not None

@@ -5,9 +5,9 @@ import pytest
 
 import mc2
 from mc2.errors import InputError
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Square
 from mc2.problems import FAMILIES
+from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 
 X, Y = np.random.default_rng(4).uniform(-0.6, 0.6, (2, 50))
 U = np.sin(3 * X) * np.exp(2 * Y)  # Δu = (4 − 9)u

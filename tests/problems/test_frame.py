@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mc2
-from mc2.functions import Atoms, Expression, GridFunction
+from mc2.functions import Expression, GridFunction, TermSum
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle
 from mc2.problems import FAMILIES, Frame
 from mc2.zoo import generate
@@ -132,7 +132,7 @@ def test_exact_solutions_keep_their_derivatives():
 
 def test_atoms_in_a_frame():
     task = generate("test", 0).problem
-    assert isinstance(task.boundary, Atoms)
+    assert isinstance(task.boundary, TermSum)
     frame = Frame((1.0, 2.0), 100.0, 4.0)
     framed = frame.problem(task)
     x, y = framed.domain.sample_interior(5, seed=0).T

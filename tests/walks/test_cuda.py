@@ -6,12 +6,12 @@ from validation.walks import DOMAINS, PARAMETERS, bias, problem
 
 import mc2
 from mc2.errors import InputError
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
 from mc2.geometry import Disk, Grid
 from mc2.problems import FAMILIES
 from mc2.walks import estimate, estimate_batch, trajectory
 from mc2.walks.gpu.launch import _segments, unavailable
 from mc2.walks.gpu.packing import _two_shapes
+from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 
 gpu = pytest.mark.skipif(bool(unavailable()), reason=unavailable())
 

@@ -10,10 +10,10 @@ import pytest
 from validation.zoo import broken_filters, deviation, residual
 
 from mc2.errors import InputError
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atoms
+from mc2.functions import TermSum
 from mc2.geometry import Disk, Rectangle, Square
 from mc2.problems import FAMILIES as PROBLEMS
-from mc2.zoo import FAMILIES, SPLITS, generate, to_line
+from mc2.zoo import FAMILIES, GENERAL_ATOMS, HARMONIC_ATOMS, SPLITS, generate, to_line
 from mc2.zoo.filters import FILTERS, examine
 from mc2.zoo.manifest import COUNT, digest, make_manifest, shipped_manifest
 
@@ -108,14 +108,14 @@ def test_rejections_are_counted():
 )  # fmt: skip
 def test_filters(family, domain, atoms, failure):
     parameters = {"k": 5.0} if family == "helmholtz" else {}
-    assert examine(PROBLEMS[family].from_exact(domain, Atoms(atoms), **parameters)).failure == failure
+    assert examine(PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters)).failure == failure
 
 
 @pytest.mark.parametrize("name", ["finite test point", "finite forcing"])
 def test_values_that_are_not_finite(name, monkeypatch):
     """No atom has such values where the test point is, so they are put there."""
-    problem = PROBLEMS["poisson"].from_exact(Disk(), Atoms([TAME]))
-    real = Atoms.__call__
+    problem = PROBLEMS["poisson"].from_exact(Disk(), TermSum.join([TAME]))
+    real = TermSum.__call__
 
     def broken(self, x, y):
         values = real(self, x, y)
@@ -123,7 +123,7 @@ def test_values_that_are_not_finite(name, monkeypatch):
             values[0] = np.inf
         return values
 
-    monkeypatch.setattr(Atoms, "__call__", broken)
+    monkeypatch.setattr(TermSum, "__call__", broken)
     assert examine(problem).failure == name
 
 

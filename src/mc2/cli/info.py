@@ -18,10 +18,10 @@ def info(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON ob
 def describe() -> dict[str, Any]:
     """Everything `mc2 info` tells, as plain data."""
     from mc2 import __version__
-    from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS
     from mc2.functions.vocabulary import ARITY, CONSTANTS
     from mc2.geometry import SHAPES
     from mc2.problems import FAMILIES
+    from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
 
     return {
         "version": __version__,

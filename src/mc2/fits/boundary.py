@@ -22,7 +22,7 @@ from mc2.fits.basis import Basis, Jump, Pole, make_basis
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field, lifted
 from mc2.fits.lift import EXACT
-from mc2.functions.atoms import Atoms
+from mc2.functions.terms import TermSum
 from mc2.geometry import Corner, Domain, Grid
 from mc2.geometry.corners import look_around
 from mc2.geometry.domain import Leaf
@@ -178,7 +178,7 @@ class _Fitter:
         self.features = [
             features_on_boundary(data, problem.domain)
             for data in (problem.boundary, problem.laplacian)
-            if data is not None and not isinstance(data, Atoms)  # which are smooth
+            if data is not None and not isinstance(data, TermSum)  # which are smooth
         ]
         self.best: BoundaryFit | None = None
         self.spread_out = False

@@ -14,7 +14,7 @@ from mc2.fits.boundary import spread
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field
 from mc2.fits.rough_lift import find_peaks
-from mc2.functions.atoms import Atoms
+from mc2.functions.terms import TermSum
 from mc2.problems import Problem
 
 Array = NDArray[np.float64]
@@ -33,7 +33,7 @@ class Edge:
         self.problem = problem
         self.features: list[Features] = []
         for data in (problem.boundary, problem.laplacian):
-            if data is not None and not isinstance(data, Atoms):  # which are smooth
+            if data is not None and not isinstance(data, TermSum):  # which are smooth
                 self.features.append(features_on_boundary(data, problem.domain))
 
     @property

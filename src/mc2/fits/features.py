@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.functions.atoms import Atoms
 from mc2.functions.equality import BoundaryFunction
 from mc2.functions.expression import Expression
 from mc2.functions.function import Function
 from mc2.functions.intervals import enclose
+from mc2.functions.terms import TermSum
 from mc2.geometry import Domain
 from mc2.geometry.sampling import bounds_whole
 
@@ -128,7 +128,7 @@ def _rare(data: Function, domain: Domain) -> Features:
 
 def can_enclose(function: Function) -> bool:
     """Whether nothing of a function can hide from a search: it is a formula, or known to be smooth."""
-    return isinstance(function, Atoms) or _formula(function) is not None
+    return isinstance(function, TermSum) or _formula(function) is not None
 
 
 def _formula(function: Function) -> Expression | None:
@@ -277,7 +277,7 @@ class _Search:
 
     def run(self) -> Features:
         low, high = self.cells.first()
-        dense = self.expression is None and not isinstance(self.cells.function, Atoms)
+        dense = self.expression is None and not isinstance(self.cells.function, TermSum)
         count = DENSE // len(low) if dense else PER_BOX
         at = low + (high - low) * self.random.random((count, *low.shape))
         values = self._look(at)

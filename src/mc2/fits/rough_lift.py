@@ -34,7 +34,7 @@ from mc2.fits.lift_kernels import STEEP, WIDTH, partition, spread
 from mc2.fits.mollifier import CELLS, Mollifier
 from mc2.fits.quadrature import NO_PEAKS, Nodes, Peaks, integrate
 from mc2.functions import Function
-from mc2.functions.atoms import Atoms
+from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
 from mc2.problems.operator import Operator
 from mc2.walks.schedule import in_halves
@@ -182,7 +182,7 @@ def _probes(domain: Domain, peaks: Peaks) -> Array:
 
 def find_peaks(source: Function, domain: Domain) -> Peaks:
     """Features of a source that are narrower than samples would show."""
-    if isinstance(source, Atoms):  # which are smooth
+    if isinstance(source, TermSum):  # which are smooth
         return NO_PEAKS
     found = features_in(source, domain)
     narrow = found.widths < NARROW * domain.size

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError, short
-from mc2.functions.atoms import Atom, Atoms
 from mc2.functions.callables import from_callable
 from mc2.functions.expression import constant
 from mc2.functions.function import Function
 from mc2.functions.grid_function import GridFunction, read_bounds
 from mc2.functions.reader import read_expression
+from mc2.functions.terms import TermSum
 
 Values = NDArray[np.floating[Any]]
-FunctionLike = Function | str | float | Callable[..., Any] | Atom | Sequence[Atom] | Values | tuple[Values, Any]
+FunctionLike = Function | str | float | Callable[..., Any] | Sequence[TermSum] | Values | tuple[Values, Any]
 
 
 def as_function(value: FunctionLike, name: str) -> Function:
@@ -28,8 +28,6 @@ def as_function(value: FunctionLike, name: str) -> Function:
     """
     if isinstance(value, Function):
         return value
-    if isinstance(value, Atom):
-        return Atoms([value])
     try:
         if isinstance(value, str):
             return read_expression(value)
@@ -46,9 +44,9 @@ def as_function(value: FunctionLike, name: str) -> Function:
     if callable(value):
         return from_callable(value, name)
     if isinstance(value, Sequence):
-        atoms = [atom for atom in value if isinstance(atom, Atom)]
-        if len(atoms) == len(value) > 0:
-            return Atoms(atoms)
+        parts = [part for part in value if isinstance(part, TermSum)]
+        if len(parts) == len(value) > 0:
+            return TermSum.join(parts)
     raise InputError(
         f"{name} = {short(value)}: must be a number, an expression text, a function of x and y, an array, or atoms"
     )

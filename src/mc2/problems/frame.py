@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mc2.functions.atoms import Atoms
 from mc2.functions.expression import Expression, X, Y, constant, multiply
 from mc2.functions.function import Array, Function
 from mc2.functions.intervals import enclose
+from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
 from mc2.problems.problem import Problem
 
@@ -160,7 +160,7 @@ def _samples(domain: Domain) -> dict[str, Array]:
 
 def _value(problem: Problem, length: float) -> float:
     """The power of two that is nearest to the largest of |g|, |f| length² and |h| length²; 1 if that is ordinary."""
-    if all(isinstance(getattr(problem, name), Atoms) for name in problem.data):
+    if all(isinstance(getattr(problem, name), TermSum) for name in problem.data):
         return 1.0  # as PDEZoo's are
     places = _samples(problem.domain)
     exponents = []  # logarithms: a product could overflow

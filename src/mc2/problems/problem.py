@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from mc2.checks import CheckedArguments
 from mc2.errors import InputError, short
-from mc2.functions.atoms import Atoms
 from mc2.functions.conversion import FunctionLike, as_function
 from mc2.functions.equality import along_boundary
 from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
+from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
@@ -107,7 +107,7 @@ class Problem(metaclass=CheckedArguments):
             function = getattr(self, name)
             if isinstance(function, GridFunction):
                 function.check_cover(name, self.domain, *(edge if name in ("boundary", "laplacian") else self._cover()))
-            elif name in ("boundary", "laplacian") and not isinstance(function, Atoms):
+            elif name in ("boundary", "laplacian") and not isinstance(function, TermSum):
                 setattr(self, name, along_boundary(function, name, self.domain, edge))
         values = {name: _finite(getattr(self, name), name, places[name]) for name in self.data}
         if self.exact is None:

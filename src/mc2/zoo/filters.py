@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.functions import Atoms
+from mc2.functions import TermSum
 from mc2.geometry import Domain
 from mc2.geometry.compositions import Composition
 from mc2.problems import Problem
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 def examine(problem: Problem) -> Finding:
     """Put a problem made of atoms through the filters."""
     domain, exact = problem.domain, problem.exact
-    assert isinstance(exact, Atoms)
+    assert isinstance(exact, TermSum)
     composed = isinstance(domain, Composition)
     distance = domain.distance(X, Y)
     first = distance[1 : SAMPLES + 1]
@@ -104,14 +104,14 @@ def _deviation(values: Array) -> float:
     return math.sqrt(centred @ centred / values.size)
 
 
-def _largest_boundary_value(domain: Domain, exact: Atoms) -> float:
+def _largest_boundary_value(domain: Domain, exact: TermSum) -> float:
     """max |u| over points of the shapes' outlines that bound the whole."""
     x, y = np.concatenate([leaf.outline(OUTLINE) for leaf in domain.leaves()]).T
     on = np.abs(domain.distance(x, y)) < 1e-9
     return float(np.abs(exact(x[on], y[on])).max(initial=0.0))
 
 
-def _regular(domain: Domain, exact: Atoms) -> bool:
+def _regular(domain: Domain, exact: TermSum) -> bool:
     """Whether no singular point of an atom lies in the domain.
 
     Atoms are finite and smooth everywhere else, so u is finite at every pixel, and it solves the equation in all of the

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mc2.checks import whole
-from mc2.functions import Atom, Atoms
+from mc2.functions import TermSum
 from mc2.geometry import Domain
-from mc2.problems import FAMILIES, Problem
+from mc2.problems import Problem
+from mc2.zoo.atoms import Atom
 from mc2.zoo.filters import examine
-from mc2.zoo.laws import draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
+from mc2.zoo.laws import PROBLEMS, draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
 from mc2.zoo.random import uniforms
 
 VERSION = "1"
@@ -51,7 +52,7 @@ class Instance:
 
     @cached_property
     def problem(self) -> Problem:
-        return FAMILIES[self.family].from_exact(self.domain, Atoms(self.atoms), **self.parameters)
+        return PROBLEMS[self.family].from_exact(self.domain, TermSum.join(self.atoms), **self.parameters)
 
 
 def generate(split: str, index: int, version: str = VERSION) -> Instance:
@@ -64,7 +65,7 @@ def generate(split: str, index: int, version: str = VERSION) -> Instance:
         parameters = draw_parameters(family, numbers)
         domain = draw_domain(numbers)
         atoms = tuple(draw_atoms(family, numbers))
-        problem = FAMILIES[family].from_exact(domain, Atoms(atoms), **parameters)
+        problem = PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters)
         failure, std_u, std_f = examine(problem)
         if failure is None:
             made = Instance(

@@ -1,35 +1,58 @@
 """PDEZoo's laws: from uniform numbers to a family, a domain and an exact solution (paper, appendix A).
 
+The lists that are drawn from are the zoo's own: whatever the package learns elsewhere, they stay as they are.
+
 What the paper leaves open is chosen here, or in the atoms (amplitudes of random sign and size in [0.1, 1], which is
 calibrated): sizes of composed disks, and that primitives are neither moved nor turned.
 """
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mc2.errors import unknown
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, AtomType
-from mc2.functions.atom_parts import circle
-from mc2.geometry import SHAPES, Disk, Domain, Ellipse, Rectangle, Triangle
+from mc2.geometry import Annulus, Disk, Domain, Ellipse, Hexagon, Rectangle, Square, Stadium, Triangle
+from mc2.problems import Biharmonic, Helmholtz, Laplace, Poisson, Problem, Yukawa
+from mc2.zoo.atom_parts import circle
+from mc2.zoo.atoms import Atom, AtomType
+from mc2.zoo.general_atoms import GENERAL_ATOMS
+from mc2.zoo.harmonic_atoms import HARMONIC_ATOMS
 
 TRAINING = ("laplace", "poisson", "yukawa")
 FAMILIES = (*TRAINING, "biharmonic", "helmholtz")
+PROBLEMS: dict[str, type[Problem]] = {
+    "laplace": Laplace,
+    "poisson": Poisson,
+    "yukawa": Yukawa,
+    "biharmonic": Biharmonic,
+    "helmholtz": Helmholtz,
+}
 SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
 FRESH = re.compile(r"fresh-[1-9][0-9]{0,5}")
 
 HARD_EXTRA = 4
 """Extra copies of every hard atom in its pool: `hard_atom_extra` of the paper."""
 RANGES = {"yukawa": ("lam", 0.5, 50.0), "helmholtz": ("k", 0.5, 10.0)}
-COMPOSED = (Disk, Rectangle, Ellipse, Triangle)
+SHAPES: dict[type[Domain], dict[str, tuple[float, float]]] = {
+    Disk: {"radius": (1.0, 1.0)},
+    Square: {"half": (1.0, 1.0)},
+    Rectangle: {"a": (0.6, 1.2), "b": (0.6, 1.2)},
+    Ellipse: {"rx": (0.6, 1.2), "ry": (0.6, 1.2)},
+    Annulus: {"inner": (0.2, 0.6), "outer": (0.8, 1.4)},
+    Triangle: {"radius": (0.6, 1.0)},
+    Hexagon: {"radius": (0.6, 1.0)},
+    Stadium: {"half_length": (0.2, 0.6), "radius": (0.25, 0.5)},
+}
+"""The primitive domains in the order in which they are drawn, with the range of each of their parameters."""
+COMPOSED: tuple[type[Domain], ...] = (Disk, Rectangle, Ellipse, Triangle)
 SEPARATION = (0.15, 0.55)
 ANGLE = (0.0, 2 * math.pi)
 DISK_RADIUS = (0.6, 1.0)
 """Of disks in composed domains; a disk by itself has radius 1."""
 
 
-def _pool(types: dict[str, AtomType], extra: int) -> list[AtomType]:
+def _pool(types: Mapping[str, AtomType], extra: int) -> list[AtomType]:
     return [kind for kind in types.values() for _ in range(kind.weight + extra * kind.hard)]
 
 
@@ -78,8 +101,8 @@ def draw_domain(numbers: Iterator[float]) -> Domain:
     """One of eight primitives with probability 1/11 each, or a composition of two."""
     choice = int(next(numbers) * 11)
     if choice < len(SHAPES):
-        shape: Any = list(SHAPES.values())[choice]
-        return shape(**{name: _between(bounds, numbers) for name, bounds in shape.ranges.items()})
+        shape: Any = list(SHAPES)[choice]
+        return shape(**{name: _between(bounds, numbers) for name, bounds in SHAPES[shape].items()})
     operation = int(next(numbers) * 7)
     separation, (cos, sin) = _between(SEPARATION, numbers), circle(_between(ANGLE, numbers))
     x, y = round(0.5 * separation * cos, 6), round(0.5 * separation * sin, 6)
@@ -91,7 +114,7 @@ def draw_domain(numbers: Iterator[float]) -> Domain:
 
 def _component(numbers: Iterator[float], center: tuple[float, float]) -> Domain:
     shape: Any = COMPOSED[int(next(numbers) * len(COMPOSED))]
-    ranges = {"radius": DISK_RADIUS} if shape is Disk else shape.ranges
+    ranges = {"radius": DISK_RADIUS} if shape is Disk else SHAPES[shape]
     angle = _between(ANGLE, numbers)
     sizes = {name: _between(bounds, numbers) for name, bounds in ranges.items()}
     return shape(**sizes, center=center, angle=0.0 if shape is Disk else angle)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,17 @@ import numpy as np
 from mc2.checks import finite, whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
-from mc2.functions import GENERAL_ATOMS, HARMONIC_ATOMS, Atom, Atoms, AtomType
+from mc2.functions import TermSum
 from mc2.geometry import from_description
-from mc2.problems import FAMILIES
 from mc2.reading.json import parse_json
 from mc2.reading.plain import naming, open_plain
+from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.difficulty import TIERS, tier
 from mc2.zoo.filters import FILTERS, examine
+from mc2.zoo.general_atoms import GENERAL_ATOMS
+from mc2.zoo.harmonic_atoms import HARMONIC_ATOMS
 from mc2.zoo.instance import RETRIES, VERSION, Instance, generate
-from mc2.zoo.laws import size_of
+from mc2.zoo.laws import PROBLEMS, RANGES, size_of
 
 MAX_ATOMS = 64
 """Most atoms in a record; the zoo's own have up to six."""
@@ -50,7 +52,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
         "kind": instance.family,
         "lam": instance.parameters.get("lam", 0.0),
         "k": instance.parameters.get("k", 0.0),
-        "u": Atoms(instance.atoms).text,
+        "u": TermSum.join(instance.atoms).text,
         "domain": instance.domain.describe(),
         "terms": len(instance.atoms),
         "atoms": [{"type": atom.type.name, **atom.values} for atom in instance.atoms],
@@ -103,13 +105,15 @@ def check_keys(data: Any) -> dict[str, Any]:
 
 def _read(data: dict[str, Any]) -> Instance:
     family, split, version = data["kind"], data["split"], data["version"]
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise unknown("kind", family, FAMILIES)
+    if not isinstance(family, str) or family not in PROBLEMS:
+        raise unknown("kind", family, PROBLEMS)
     index = whole("index", data["index"], 0, size_of(split) - 1)
     if not isinstance(version, str) or not VERSIONS.fullmatch(version):
         raise InputError(f"version = {short(version)} must be a text such as {VERSION!r}")
-    parameters = {name: finite(name, data[name]) for name in FAMILIES[family].parameters}
-    for name, (low, high) in FAMILIES[family].parameters.items():
+    parameters: dict[str, float] = {}
+    if family in RANGES:
+        name, low, high = RANGES[family]
+        parameters[name] = finite(name, data[name])
         if not low <= parameters[name] <= high:
             raise InputError(f"{name} = {parameters[name]} must lie in [{low:g}, {high:g}]")
     pool = HARMONIC_ATOMS if family == "laplace" else GENERAL_ATOMS
@@ -121,7 +125,7 @@ def _read(data: dict[str, Any]) -> Instance:
     for name in rejected:
         if not isinstance(name, str) or name not in FILTERS:
             raise unknown("filter", name, FILTERS)
-    failure, *spreads = examine(FAMILIES[family].from_exact(domain, Atoms(atoms), **parameters))
+    failure, *spreads = examine(PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters))
     if failure:
         raise InputError(f"its problem fails the filter {failure!r}")
     _check_difficulty(data)
@@ -173,7 +177,7 @@ def _same(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-def _read_atom(data: Any, pool: dict[str, AtomType]) -> Atom:
+def _read_atom(data: Any, pool: Mapping[str, AtomType]) -> Atom:
     if not isinstance(data, dict) or "type" not in data:
         raise InputError(f'atom {short(data)} must be an object with a "type"')
     values = dict(data)

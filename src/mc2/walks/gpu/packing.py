@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.functions import Atoms
+from mc2.functions import TermSum
 from mc2.walks.gpu.columns import (
     BOOLEAN,
     BOUNDARY,
@@ -120,10 +120,10 @@ def pack(
 def _table_operator(plan: Plan) -> tuple[float, float, float] | None:
     """The operator that makes the source from the boundary's atoms, if all functions are made of the same atoms."""
     source, boundary, laplacian = plan.functions
-    if not isinstance(boundary, Atoms) or boundary.operator != (1.0, 0.0, 0.0):
+    if not isinstance(boundary, TermSum) or boundary.operator != (1.0, 0.0, 0.0):
         return None
     for function in (source, laplacian):
-        if function is not None and not (isinstance(function, Atoms) and function.atoms == boundary.atoms):
+        if function is not None and not (isinstance(function, TermSum) and function.terms == boundary.terms):
             return None
     if laplacian is not None and laplacian.operator != (0.0, 1.0, 0.0):  # type: ignore[attr-defined]
         return None

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mc2.checks import whole
-from mc2.geometry import SHAPES
 from mc2.geometry.compositions import COMPOSITIONS
 from mc2.zoo.filters import FILTERS
 from mc2.zoo.instance import VERSION, Instance, generate
-from mc2.zoo.laws import FAMILIES, POOLS, RANGES, SPLITS
+from mc2.zoo.laws import FAMILIES, POOLS, RANGES, SHAPES, SPLITS
 from mc2.zoo.studies.styling import bars
 from mc2.zoo.studies.walking import Report, check_split
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-DOMAIN_SHARES = dict.fromkeys(SHAPES, 100 / 11) | {
+DOMAIN_SHARES = dict.fromkeys((shape.__name__.lower() for shape in SHAPES), 100 / 11) | {
     name: 300 / 11 * part / 7 for name, part in zip(COMPOSITIONS, (3, 2, 2), strict=True)
 }
 """Per cent of draws, before any filter."""

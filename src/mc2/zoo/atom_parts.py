@@ -2,7 +2,8 @@
 
 import math
 
-from mc2.functions.atoms import Parameter, Term, Values
+from mc2.functions.terms import Term
+from mc2.zoo.atoms import Parameter, Values
 
 AMPLITUDE = Parameter("a", 0.1, 1.0, "signed")
 DIRECTION = Parameter("phi", 0.0, 2 * math.pi)

@@ -1,23 +1,15 @@
 """Atoms: the building blocks of PDEZoo's exact solutions (paper, appendix A.1).
 
 An `AtomType` has parameters with ranges, a formula, terms that the kernels evaluate, and a text in PyTorch's spelling.
-An `Atom` is a type with values; an `Atoms` is the sum of several, and a `Function` like any other, whose Laplacian
-and bi-Laplacian are closed forms.
+An `Atom` is a type with values: a function like any other, whose Laplacian and bi-Laplacian are closed forms.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from mc2.errors import InputError, short, unknown
-from mc2.functions.function import Array, Function, Program
-from mc2.functions.kernels import OPCODE, PROFILE
-from mc2.functions.machine import run
-from mc2.functions.term_kernels import PARAMETERS
+from mc2.functions.terms import Term, TermSum
 
 Values = Mapping[str, Any]
 
@@ -68,15 +60,6 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Term:
-    """One row of the parameter table: a kind of term, its numbers and, for a separable one, its two profiles."""
-
-    kind: str
-    numbers: tuple[float, ...]
-    profiles: tuple[str, str] = ("one", "one")
-
-
-@dataclass(frozen=True)
 class AtomType:
     """A kind of atom.
 
@@ -108,72 +91,15 @@ class AtomType:
         return Atom(self, {name: parameter.check(values[name]) for name, parameter in known.items()})
 
 
-@dataclass(frozen=True)
-class Atom:
-    """An atom type with values for all its parameters."""
+class Atom(TermSum):
+    """An atom type with values for all its parameters: a function of its own, and a part of sums."""
 
-    type: AtomType
-    values: Values
+    def __init__(self, kind: AtomType, values: Values) -> None:
+        super().__init__(kind.terms(values), lambda: kind.write(values))
+        self.type, self.values = kind, values
 
-    @property
-    def text(self) -> str:
-        return self.type.write(self.values)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atom) and (self.type, self.values) == (other.type, other.values)
 
-    def terms(self) -> list[Term]:
-        return self.type.terms(self.values)
-
-
-class Atoms(Function):
-    """value·u + laplacian·Δu + bilaplacian·Δ²u of a sum of atoms u; by default the sum itself."""
-
-    def __init__(self, atoms: Sequence[Atom], operator: tuple[float, float, float] = (1.0, 0.0, 0.0)) -> None:
-        if not atoms:
-            raise InputError("a sum of atoms needs at least one")
-        self.atoms = tuple(atoms)
-        self.operator = operator
-
-    @cached_property
-    def terms(self) -> tuple[Term, ...]:
-        return tuple(term for atom in self.atoms for term in atom.terms())
-
-    @property
-    def text(self) -> str:
-        """The sum in PyTorch's spelling; of a derived function, what it was derived from."""
-        total = " + ".join(atom.text for atom in self.atoms)
-        value, laplacian, bilaplacian = self.operator
-        if self.operator == (1.0, 0.0, 0.0):
-            return total
-        return f"({value:g} + {laplacian:g}·Δ + {bilaplacian:g}·Δ²)({total})"
-
-    @cached_property
-    def _table(self) -> tuple[NDArray[np.int32], Array]:
-        """One instruction per term, added up pairwise in registers 3, 4 and 5; and a row of constants per term."""
-        code: list[tuple[int, ...]] = []
-        constants: list[tuple[float, ...]] = []
-        total = 0
-        for term in self.terms:
-            kinds = 16 * PROFILE[term.profiles[0]] + PROFILE[term.profiles[1]]
-            code.append((OPCODE[term.kind], 3 if not total else 5, len(constants) * (3 + PARAMETERS), kinds, 0))
-            if total:
-                code.append((OPCODE["add"], 7 - total, total, 5, 0))
-            total = 7 - total if total else 3
-            constants.append((0.0, 0.0, 0.0, *term.numbers, *(0.0,) * (PARAMETERS - len(term.numbers))))
-        code.append((OPCODE["copy"], 2, total, 0, 0))
-        return np.array(code, np.int32), np.array(constants)
-
-    @cached_property
-    def program(self) -> Program:
-        code, table = self._table
-        constants = table.copy()
-        constants[:, :3] = self.operator
-        return Program(code, constants.ravel(), 6)
-
-    def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
-        return run(self.program, x, y)
-
-    def apply(self, value: float, laplacian: float, bilaplacian: float) -> "Atoms":
-        if self.operator != (1.0, 0.0, 0.0):
-            return super().apply(value, laplacian, bilaplacian)  # type: ignore[return-value]
-        derived = Atoms(self.atoms, (value, laplacian, bilaplacian))
-        derived.terms, derived._table = self.terms, self._table
-        return derived
+    def __hash__(self) -> int:
+        return hash((self.type.name, *self.values.items()))
