@@ -12,6 +12,7 @@ FILES = (
     ("reading.json.MAX_BYTES", "bytes of a JSON file, unless another row says otherwise"),
     ("reading.json.MAX_LOG_BYTES", "bytes of a training log and of a checkpoint's `state.json`"),
     ("reading.json.MAX_DIGITS", "digits of an integer in JSON"),
+    ("reading.json.MAX_KEYS", "keys of an object in JSON"),
     ("reading.npz.MAX_BYTES", "bytes of all arrays that are read from a .npz file"),
     ("reading.npz.MAX_MEMBERS", "arrays in a .npz file"),
     ("reading.npz.MAX_LIST", "bytes of a .npz file's list of arrays"),

@@ -118,9 +118,9 @@ WRONG = {
     "objects": (lambda arrays: arrays | {"mean": np.array([{}], object)}, "pickled objects"),
     "walks": (_record(walks=-1), "walks = -1"),
     "seconds": (_record(seconds="<b>"), "seconds = '<b>'"),
-    "device": (_record(device="abacus"), "device = 'abacus' must be cpu or cuda"),
+    "device": (_record(device="abacus"), "unknown record.device 'abacus': known: cpu, cuda"),
     "stratified": (_record(stratified=1), "stratified = 1 must be true or false"),
-    "key": (_record(color=1), "unknown key of the record 'color'"),
+    "key": (_record(color=1), "unknown key of record 'color'"),
     "record": (_with("record", lambda _: np.array("[]")), "record = [] must be an object"),
     "long record": (_with("record", lambda _: np.array("x" * 5000)), "at most 4,096 characters"),
 }

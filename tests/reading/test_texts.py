@@ -107,6 +107,7 @@ def test_ordinary_toml(path):
         ("1e999", "beyond the range"),
         ("9" * 5000, "an integer of 5,000 digits"),
         ('{"a": 1, "a": 2}', "'a' is there 2 times"),
+        ("{" + ",".join(f'"{k}": 0' for k in range(65_537)) + "}", "an object of 65,537 keys: at most 65,536"),
         ("{", "is not JSON"),
         (b"\xff", "is not JSON"),
     ],

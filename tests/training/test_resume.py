@@ -49,23 +49,29 @@ def history(**changes):
 
 
 BAD = {
-    "losses": (history(losses=7), "losses = 7 must be a list"),
-    "a loss": (history(losses=[[1, "x"]]), "losses = 'x' must be a finite number"),
-    "one number": (history(losses=[[1]]), "must be [step, loss]"),
-    "validations": (history(validations=[{"psnr": {}}]), "without its step"),
-    "best": (history(best=[]), "validations = [] must be an object"),
-    "before": (history(before={"overall": None}), "before 'overall' = None"),
-    "returns": (history(returns=[{"step": -1}]), "returns 'step' = -1"),
-    "unknown": (history(more=1), "unknown key 'more'"),
+    "losses": (history(losses=7), "history.losses = 7 must be a list"),
+    "a loss": (history(losses=[[1, "x"]]), "history.losses[0][1] = 'x' must be a finite number"),
+    "one number": (history(losses=[[1]]), "history.losses[0] = [1] must be [step, loss]"),
+    "half a step": (history(losses=[[0.5, 1]]), "history.losses[0] = [0.5, 1] must be [step, loss]"),
+    "validations": (history(validations=[{"psnr": {}}]), "must be scores with their step"),
+    "best": (history(best=[]), "history.best = [] must be scores with their step or null"),
+    "before": (history(before={"overall": None}), "history.before['overall'] = None must be a finite number"),
+    "returns": (history(returns=[{"step": -1}]), "history.returns[0]['step'] = -1 must be an integer from 0"),
+    "unknown": (history(more=1), "unknown key of history 'more'"),
     "no history": ({"history": None}, "history = None must be an object"),
-    "step": ({"step": -3}, "step = -3"),
-    "seconds": ({"seconds": "1"}, "seconds = '1'"),
-    "recent": ({"recent": [None]}, "recent = None"),
-    "elsewhere": ({"files": {"network": "../other.safetensors", "optimiser": "a"}}, "no name of a checkpoint's file"),
+    "step": ({"step": -3}, "step = -3 must be an integer from 0"),
+    "seconds": ({"seconds": "1"}, "seconds = '1' must be a finite number from 0"),
+    "recent": ({"recent": [None]}, "recent[0] = None must be a finite number"),
+    "much recent": ({"recent": [1.0] * 1001}, "must be a list of at most 1,000"),
+    "elsewhere": (
+        {"files": {"network": "../other.safetensors", "optimiser": "a"}},
+        "files.network = '../other.safetensors' must be a name of a checkpoint's file",
+    ),
     "files": ({"files": []}, "files = [] must be an object"),
+    "one file": ({"files": {"network": "network-1.safetensors"}}, "files lacks 'optimiser'"),
     "config": ({"config": []}, "config = [] must be an object"),
     "empty config": ({"config": {}}, "table [network] is missing"),
-    "keys": ({"more": 1}, "must have the keys"),
+    "keys": ({"more": 1}, "unknown key 'more'"),
 }
 
 

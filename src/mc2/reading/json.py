@@ -16,6 +16,8 @@ MAX_LOG_BYTES = 8 << 20
 """Bytes of the log of a training run, or of its state: a million steps make one million."""
 MAX_DIGITS = 20
 """Characters of an integer: all of 64 bits have at most so many."""
+MAX_KEYS = 1 << 16
+"""Keys of an object: each might be wrong, and would be noted."""
 
 
 def read_json(path: str | os.PathLike[str], what: str, most: int = MAX_BYTES) -> Any:
@@ -66,6 +68,8 @@ def _number(text: str) -> float:
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_KEYS:
+        raise InputError(f"has an object of {len(pairs):,} keys: at most {MAX_KEYS:,} are read")
     found = dict(pairs)
     if len(found) < len(pairs):
         key, times = Counter(key for key, _ in pairs).most_common(1)[0]

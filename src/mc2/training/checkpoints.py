@@ -140,7 +140,7 @@ def load_state(folder: Path, state: State, config: Config) -> bool:
         module.load_state_dict(own)
     _load_moments(state.optimiser, moments)
     state.step, state.seconds = found["step"], float(found["seconds"])
-    state.recent, state.history = list(found["recent"]), {"returns": []} | found["history"]
+    state.recent, state.history = list(found["recent"]), {"returns": [], **found["history"]}
     return True
 
 

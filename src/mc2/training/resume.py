@@ -8,18 +8,19 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 import torch
+from pydantic import FailFast
 from torch import Tensor, nn
+from typing_extensions import TypedDict
 
-from mc2.checks import finite, listed, whole
-from mc2.errors import InputError, short
+from mc2.errors import InputError
 from mc2.reading import tensors
 from mc2.reading.json import MAX_LOG_BYTES, read_object
+from mc2.reading.models import Number, Rule, at_most, between, read_as
 from mc2.reading.plain import naming
 
-KEYS = frozenset({"step", "seconds", "recent", "history", "config", "files", "sums"})
 NAMES = re.compile(r"(network|optimiser)-\d{1,18}(-\d{1,9})?\.safetensors")
 """What the files of a checkpoint are called."""
 MAX_STEPS = 1 << 50
@@ -29,12 +30,62 @@ MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 """What AdamW keeps of every parameter."""
 
 
+def _is_step(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_STEPS
+
+
+Step = Annotated[int, between(0, MAX_STEPS)]
+Scores = dict[str, Number]
+Loss = Annotated[list[Number], FailFast(), Rule(lambda pair: len(pair) == 2 and _is_step(pair[0]), "[step, loss]")]
+Validation = Annotated[
+    dict[str, Number | Scores], Rule(lambda table: _is_step(table.get("step")), "scores with their step")
+]
+PartName = Annotated[str, Rule(lambda name: bool(NAMES.fullmatch(name)), "a name of a checkpoint's file")]
+
+
+class History(TypedDict):
+    """What the loop has noted; see `checkpoints.State`."""
+
+    losses: Annotated[list[Loss], FailFast()]
+    validations: Annotated[list[Validation], FailFast()]
+    best: NotRequired[Validation | None]
+    returns: NotRequired[Annotated[list[dict[str, Step]], FailFast()]]
+    before: NotRequired[Scores]
+    start: NotRequired[dict[str, Any]]
+
+
+class PartNames(TypedDict):
+    """Where the two parts of a checkpoint are."""
+
+    network: PartName
+    optimiser: PartName
+
+
+class Sums(TypedDict):
+    """Their SHA-256."""
+
+    network: str
+    optimiser: str
+
+
+class StateFile(TypedDict):
+    """What `state.json` holds, besides its own checksum."""
+
+    step: Step
+    seconds: Annotated[Number, between(0, 1e12)]
+    recent: Annotated[list[Number], FailFast(), at_most(MAX_RECENT)]
+    history: History
+    config: dict[str, Any]
+    files: PartNames
+    sums: Sums
+
+
 def seal(contents: Mapping[str, Any]) -> dict[str, Any]:
     """Plain data with their own checksum, which `read_state` compares."""
     return {**contents, "sha256": _sum(contents)}
 
 
-def read_state(path: Path) -> dict[str, Any]:
+def read_state(path: Path) -> StateFile:
     """The contents of a `state.json`, checked for damage, types and ranges."""
     with naming(path):
         found = read_object(path, "state of a run", MAX_LOG_BYTES)
@@ -43,44 +94,7 @@ def read_state(path: Path) -> dict[str, Any]:
             raise InputError("has no checksum: an earlier version wrote it, and can go on with it")
         if told != _sum(found):
             raise InputError("is damaged: its checksum differs")
-        if found.keys() != KEYS:
-            raise InputError(f"must have the keys {', '.join(sorted(KEYS))}")
-        whole("step", found["step"], 0, MAX_STEPS)
-        if not 0 <= finite("seconds", found["seconds"]) <= 1e12:
-            raise InputError(f"seconds = {short(found['seconds'])} must lie between 0 and 1e12")
-        recent = listed("recent", found["recent"], "losses")
-        if len(recent) > MAX_RECENT:
-            raise InputError(f"recent has {len(recent):,} losses: at most {MAX_RECENT:,}")
-        for loss in recent:
-            finite("recent", loss)
-        check_history(found["history"])
-        _table("config", found["config"])
-        _check_files(found)
-    return found
-
-
-def check_history(history: object) -> None:
-    """Refuse a history that the loop could not go on with; see `State`."""
-    table = _table("history", history)
-    for key in table:
-        if key not in ("losses", "validations", "best", "returns", "before", "start"):
-            raise InputError(f"history has an unknown key {short(key)}")
-    for entry in listed("losses", table.get("losses"), "[step, loss]"):
-        pair = listed("losses", entry, "[step, loss]")
-        if len(pair) != 2:
-            raise InputError(f"losses has {short(entry)}, which must be [step, loss]")
-        whole("losses", pair[0], 0, MAX_STEPS)
-        finite("losses", pair[1])
-    found = listed("validations", table.get("validations"), "tables")
-    best = [] if table.get("best") is None else [table["best"]]
-    for entry in (*found, *best):
-        _check_validation(entry)
-    for entry in listed("returns", table.get("returns", []), "tables"):
-        for key, value in _table("returns", entry).items():
-            whole(f"returns {short(key)}", value, 0, MAX_STEPS)
-    _check_scores("before", table.get("before", {}))
-    if "start" in table:
-        _table("start", table["start"])
+        return read_as(StateFile, found)
 
 
 def read_part(path: Path, wanted: Mapping[str, tuple[int, ...]], told: str) -> dict[str, Tensor]:
@@ -114,36 +128,3 @@ def _sum(contents: Mapping[str, Any]) -> str:
     """A SHA-256 of plain data, whatever the order of keys and the spaces between them."""
     text = json.dumps(contents, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _check_files(found: dict[str, Any]) -> None:
-    files, sums = _table("files", found["files"]), _table("sums", found["sums"])
-    if files.keys() != {"network", "optimiser"} or sums.keys() != files.keys():
-        raise InputError("files and sums must be of network and optimiser")
-    for name in files.values():
-        if not isinstance(name, str) or not NAMES.fullmatch(name):
-            raise InputError(f"files has {short(name)}, which is no name of a checkpoint's file")
-
-
-def _check_validation(entry: object) -> None:
-    table = _table("validations", entry)
-    for key, value in table.items():
-        if key == "step":
-            whole(key, value, 0, MAX_STEPS)
-        elif isinstance(value, dict):
-            _check_scores(short(key), value)
-        else:
-            finite(short(key), value)
-    if "step" not in table:
-        raise InputError("validations has an entry without its step")
-
-
-def _check_scores(name: str, value: object) -> None:
-    for key, score in _table(name, value).items():
-        finite(f"{name} {short(key)}", score)
-
-
-def _table(name: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{name} = {short(value)} must be an object")
-    return value

@@ -1,18 +1,18 @@
 """`Estimate`: what walks say about a solution, with its variance."""
 
 import json
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.checks import finite, whole
-from mc2.errors import InputError, short, unknown
+from mc2.errors import InputError, short
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.reading.json import parse_json
+from mc2.reading.models import between, one_of, read_as
 from mc2.reading.npz import Arrays, open_npz, refusing
 from mc2.reading.plain import naming, open_plain, saying
 from mc2.walks.plan import KINDS
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MAX_RECORD = 4096
 """Characters of an estimate's record in a file; usual ones have 300."""
-WORDS = {"estimator": (*KINDS, "reduced"), "sampling": ("green", "uniform"), "device": ("cpu", "cuda")}
-"""What the texts of a record may be."""
+Count = Annotated[int, between(0, 1 << 64)]
+Amount = Annotated[float, between(0, 1 << 64)]
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class Record:
     epsilon: of unit, a length: walks ended within their product of the boundary.
     """
 
-    walks: int
-    steps: int
-    truncated: int
-    not_finite: int
-    seed: int
-    instance: int
-    epsilon: float
-    max_steps: int
-    estimator: str
-    sampling: str
+    walks: Annotated[int, between(1, 1 << 64)]
+    steps: Count
+    truncated: Count
+    not_finite: Count
+    seed: Count
+    instance: Count
+    epsilon: Amount
+    max_steps: Count
+    estimator: Annotated[str, one_of(*KINDS, "reduced")]
+    sampling: Annotated[str, one_of("green", "uniform")]
     stratified: bool
-    device: str
-    seconds: float
-    unit: float = 1.0  # as in files from before epsilon was relative
+    device: Annotated[str, one_of("cpu", "cuda")]
+    seconds: Amount
+    unit: Amount = 1.0  # as in files from before epsilon was relative
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Estimate:
             if names != {"mean", "variance", "mask", "record", where}:
                 raise InputError(f"it must hold mean, variance, mask, record and {where}, not {short(list(names))}")
             _check_headers(arrays, where)
-            record = _read_record(arrays.text("record", MAX_RECORD))
+            record = read_as(Record, parse_json(arrays.text("record", MAX_RECORD)), "record")
             place = arrays.read(where)
             if not np.isfinite(place).all():
                 raise InputError(f"{where} must be finite")
@@ -152,27 +152,3 @@ def _check_values(mean: Array, variance: Array, mask: NDArray[np.bool_], record:
         raise InputError("variance has negative values")
     if not record.not_finite and (not np.isfinite(mean).all() or np.isnan(variance).any()):
         raise InputError("mean or variance has values that are not finite, though no walk met one")
-
-
-def _read_record(text: str) -> Record:
-    """The record in a file, each entry of its type and in its range."""
-    data = parse_json(text)
-    if not isinstance(data, dict):
-        raise InputError(f"record = {short(data)} must be an object")
-    known = {entry.name: entry for entry in fields(Record)}
-    for name in data:
-        if name not in known:
-            raise unknown("key of the record", name, known)
-    for name, entry in known.items():
-        if name not in data and entry.default is MISSING:
-            raise InputError(f"record lacks {name!r}")
-        value = data.get(name, entry.default)
-        if entry.type in (int, float):
-            if not 0 <= finite(name, value) < 2.0**64 + 1 or (entry.type is int and not isinstance(value, int)):
-                raise InputError(
-                    f"{name} = {short(value)} must be {'a whole' if entry.type is int else 'a'} number from 0"
-                )
-        elif not isinstance(value, entry.type) or (entry.type is str and value not in WORDS[name]):  # type: ignore[arg-type]
-            raise InputError(f"{name} = {short(value)} must be {' or '.join(WORDS.get(name, ('true', 'false')))}")
-    whole("walks", data["walks"], 1)
-    return Record(**data)
