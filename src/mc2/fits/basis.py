@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.portions import check_stop, portions
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
+from mc2.fits.gradients import gradients
 from mc2.geometry import Domain
 from mc2.problems.operator import LAPLACIAN, Operator
 
@@ -30,6 +31,8 @@ MOST_HOLES, MOST_AROUND_HOLES = 256, 800
 """Holes that have a pole, the largest first, and functions around all of them: with many, each has fewer."""
 PORTION = 1 << 14
 """Points whose columns are held at a time, where they have to be."""
+ENTRIES = 1 << 21
+"""Gradients of functions at points that are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,11 @@ class Basis:
         return replace(self, operator=LAPLACIAN)
 
     @cached_property
+    def plain(self) -> "Basis":
+        """The functions around the centre alone; of the biharmonic basis, those of its harmonic half."""
+        return replace(self.harmonic if self.doubled else self, poles=(), jumps=())
+
+    @cached_property
     def levels(self) -> NDArray[np.int64]:
         """The level of every column: its degree, or its order around a pole."""
         own = [n for n in range(self.degree + 1) for _ in range(2 if n else 1)]
@@ -126,6 +134,19 @@ class Basis:
         for part in portions(x.size):
             out[part] = self._sum(coefficients, x[part], y[part])
         return out
+
+    def gradients(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """∂/∂x and ∂/∂y of all functions at points [column, point]."""
+        return gradients(self, x, y)
+
+    def gradient(self, coefficients: Array, x: Array, y: Array) -> tuple[Array, Array]:
+        """∂/∂x and ∂/∂y of the sum of coefficients times functions, at points."""
+        out, size = np.empty((2, x.size)), max(1, ENTRIES // len(self.levels))
+        for first in range(0, x.size, size):
+            check_stop()
+            part = slice(first, first + size)
+            out[:, part] = [coefficients @ rows for rows in self.gradients(x[part], y[part])]
+        return out[0], out[1]
 
     def _sum(self, coefficients: Array, x: Array, y: Array) -> Array:
         out = np.zeros(x.size)
@@ -207,6 +228,11 @@ class Basis:
                     second[count] = first[count] * (r / self.radius) ** 2
                 count += 1
 
+    @property
+    def scale(self) -> Array:
+        """What each level of the functions around the centre is divided by."""
+        return self._rules[3]
+
     @cached_property
     def _rules(self) -> tuple[int, float, float, Array]:
         """What the kernels need to know; each level is divided by its largest value on the disk."""
@@ -227,26 +253,30 @@ class Basis:
         z = (x - pole.center[0]) + 1j * (y - pole.center[1])
         r = np.abs(z)
         turn = z / r
-        radial = self._singular(r, pole.radius, pole.orders[1])
+        radial, ends = self.singular(r, pole.radius, pole.orders[1])
         rows, phase = [], turn ** pole.orders[0]
         for n in range(pole.orders[0], pole.orders[1] + 1):
-            rows += [radial[n] * phase.real, radial[n] * phase.imag][: 2 if n else 1]
+            share = radial[n] / ends[n]
+            rows += [share * phase.real, share * phase.imag][: 2 if n else 1]
             phase = phase * turn
         return np.array(rows)
 
-    def _singular(self, r: Array, inner: float, top: int) -> list[Array]:
-        """Radial functions of orders 0 … top, 1 at the radius `inner`; by upward recurrences, which are stable here."""
+    def singular(self, r: Array, inner: float, top: int) -> tuple[list[Array], list[float]]:
+        """Radial functions of orders 0 … top, and their sizes at the radius `inner`, by which they are divided.
+
+        By upward recurrences, which are stable here.
+        """
         from scipy.special import k0, k1, y0, y1
 
         if self.sign == 0:
-            return [np.log(r / self.radius), *((inner / r) ** n for n in range(1, top + 1))]
+            return [np.log(r / self.radius), *((inner / r) ** n for n in range(1, top + 1))], [1.0] * (top + 1)
         first, second = (k0, k1) if self.sign > 0 else (y0, y1)
         s, edge = self.parameter * r, np.array([self.parameter * inner])
         rows, ends = [first(s), second(s)], [first(edge), second(edge)]
         for n in range(1, top):
             for values, argument in ((rows, s), (ends, edge)):
                 values.append(2 * n / argument * values[n] + self.sign * values[n - 1])
-        return [row / max(abs(float(end[0])), 1e-300) for row, end in zip(rows, ends, strict=True)][: top + 1]
+        return rows[: top + 1], [max(abs(float(end[0])), 1e-300) for end in ends[: top + 1]]
 
 
 def _parts(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:

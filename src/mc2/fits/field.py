@@ -52,6 +52,14 @@ class Field:
             out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
         return out.reshape(shape)
 
+    def gradient(self, x: Any, y: Any) -> tuple[Array, Array]:
+        """∂/∂x and ∂/∂y of the field at points of the domain, its boundary included."""
+        x, y, shape = as_points(x, y)
+        out = np.stack(self.lift.gradient(x, y)) if self.lift else np.zeros((2, x.size))
+        for basis, coefficients in self.parts:
+            out += basis.gradient(coefficients, x, y)
+        return out[0].reshape(shape), out[1].reshape(shape)
+
     @property
     def exact(self) -> bool:
         """Whether Lu = f, as far as can be measured."""

@@ -107,6 +107,26 @@ class Lift:
         x, y, shape = as_points(x, y)
         return self._applied(x, y).reshape(shape)
 
+    def gradient(self, x: Any, y: Any) -> tuple[Array, Array]:
+        """∂w/∂x and ∂w/∂y at points inside the bounding box, interpolated as w is."""
+        x, y, shape = as_points(x, y)
+        out = [slope(x, y) for slope in self._slopes]
+        if self.mean:
+            dx, dy = (x - self.corner[0] - 0.5 * self.side), (y - self.corner[1] - 0.5 * self.side)
+            factor = 0.5 * self.mean if self.operator.diffusion else self.mean / 16 * (dx * dx + dy * dy)
+            out = [out[0] + factor * dx, out[1] + factor * dy]
+        return out[0].reshape(shape), out[1].reshape(shape)
+
+    @cached_property
+    def _slopes(self) -> tuple["Lift", "Lift"]:
+        """The derivatives of the periodic part, as series of their own."""
+        n = self.size
+        along = 2j * np.pi * np.fft.fftfreq(n, self.side / n)
+        along[n // 2] = 0.0  # the highest frequency has no derivative that is real
+        slopes = along[: n // 2 + 1] * self.spectrum, along[:, None] * self.spectrum
+        make = (replace(self, spectrum=spectrum, mean=0.0, operator=IDENTITY, source=None) for spectrum in slopes)
+        return next(make), next(make)
+
     @property
     def largest_source(self) -> float:
         """The largest |Lw|, on the lattice."""
