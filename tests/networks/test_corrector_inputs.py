@@ -107,11 +107,11 @@ def test_each_input_has_its_channels():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"channels": ["estimate", "eror"]}, "unknown channel 'eror': did you mean 'error'"),
-        ({"channels": []}, "channels must be a list"),
+        ({"channels": ["estimate", "eror"]}, r"unknown channels\[1\] 'eror': did you mean 'error'"),
+        ({"channels": []}, r"channels = \(\) must be a list of at least one name, each named once"),
         ({"base": "means"}, "unknown base 'means': did you mean 'mean'"),
-        ({"lifted": "yes"}, "lifted must be true or false"),
-        ({"variance": "no"}, "variance must be true or false"),
+        ({"lifted": "yes"}, "lifted = 'yes' must be true or false"),
+        ({"variance": "no"}, "variance = 'no' must be true or false"),
     ],
 )
 def test_wrong_inputs(options, message):

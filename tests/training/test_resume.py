@@ -70,7 +70,7 @@ BAD = {
     "files": ({"files": []}, "files = [] must be an object"),
     "one file": ({"files": {"network": "network-1.safetensors"}}, "files lacks 'optimiser'"),
     "config": ({"config": []}, "config = [] must be an object"),
-    "empty config": ({"config": {}}, "table [network] is missing"),
+    "empty config": ({"config": {}}, "lacks 'name'"),
     "keys": ({"more": 1}, "unknown key 'more'"),
 }
 

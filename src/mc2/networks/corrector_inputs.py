@@ -8,18 +8,18 @@ the noise is small. The network's output is a residual r in these units:
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mc2.errors import InputError, short, unknown
+from mc2.errors import InputError
 from mc2.geometry import Grid
+from mc2.reading.models import DISTINCT, one_of, strict
 
 SIZES = {"estimate": 1, "source": 2, "mask": 1, "error": 5}
 """What a network may be given, and how many channels each is."""
-BASES = ("estimate", "mean")
 BLOCKS = 16
 """Blocks along a side of the image, whose means tell the scale."""
 NEAR, FAR = 2, 8
@@ -29,6 +29,7 @@ STEEP = 100.0
 SMALLEST = 1e-10
 
 
+@strict
 @dataclass(frozen=True)
 class Inputs:
     """Which inputs a network has, and what its output is added to.
@@ -41,27 +42,14 @@ class Inputs:
     """
 
     task: ClassVar[str] = "correction"
-    channels: tuple[str, ...] = ("estimate", "source", "mask")
-    base: str = "estimate"
+    channels: Annotated[tuple[Annotated[str, one_of(*SIZES)], ...], DISTINCT] = ("estimate", "source", "mask")
+    base: Annotated[str, one_of("estimate", "mean")] = "estimate"
     lifted: bool = False
     variance: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.channels, list | tuple) or not self.channels:
-            raise InputError(f"channels must be a list of {', '.join(SIZES)}")
-        for name in self.channels:
-            if not isinstance(name, str) or name not in SIZES:
-                raise unknown("channel", name, SIZES)
-        if len(set(self.channels)) < len(self.channels):
-            raise InputError(f"channels = {short(self.channels)} has one of them twice")
-        if self.base not in BASES:
-            raise unknown("base", self.base, BASES)
-        for name in ("lifted", "variance"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} must be true or false")
         if "error" in self.channels and not self.variance:
             raise InputError("the channel 'error' is made of the variance: leave it out, or set variance = true")
-        object.__setattr__(self, "channels", tuple(self.channels))
 
     @property
     def size(self) -> int:

@@ -11,20 +11,21 @@ come from the exact fields; a sampler takes them from what it knows.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
-from mc2.checks import finite, positive
 from mc2.networks.preconditioning import SPREAD
 from mc2.networks.residual import STEEP, residual
+from mc2.reading.models import POSITIVE, Number, strict
 
 LARGEST = 50.0
 """PDEZoo's largest λ."""
 SMALLEST = 1e-10
 
 
+@strict
 @dataclass(frozen=True)
 class JointFields:
     """noise_mean, noise_spread: of ln σ, for the noise levels of training. Those of Karras and others, the defaults,
@@ -32,12 +33,8 @@ class JointFields:
     """
 
     task: ClassVar[str] = "diffusion"
-    noise_mean: float = -1.2
-    noise_spread: float = 1.2
-
-    def __post_init__(self) -> None:
-        finite("noise_mean", self.noise_mean)
-        positive("noise_spread", self.noise_spread)
+    noise_mean: Number = -1.2
+    noise_spread: Annotated[Number, POSITIVE] = 1.2
 
     @property
     def size(self) -> int:

@@ -10,13 +10,13 @@ that is not given g has shift 0, and the source's size alone for its scale; 1 if
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
-from mc2.errors import InputError, short, unknown
 from mc2.networks.residual import STEEP
+from mc2.reading.models import DISTINCT, one_of, strict
 
 CHANNELS = ("source", "mask", "distance", "boundary", "parameter")
 LARGEST_COEFFICIENT = 50.0
@@ -24,6 +24,7 @@ LARGEST_COEFFICIENT = 50.0
 SMALLEST = 1e-10
 
 
+@strict
 @dataclass(frozen=True)
 class OperatorInputs:
     """channels: of `CHANNELS`. The paper gives an FNO the `source` alone. `mask` and signed `distance` tell the domain,
@@ -31,17 +32,7 @@ class OperatorInputs:
     """
 
     task: ClassVar[str] = "operator"
-    channels: tuple[str, ...] = ("source",)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.channels, list | tuple) or not self.channels:
-            raise InputError(f"channels must be a list of {', '.join(CHANNELS)}")
-        for name in self.channels:
-            if not isinstance(name, str) or name not in CHANNELS:
-                raise unknown("channel", name, CHANNELS)
-        if len(set(self.channels)) < len(self.channels):
-            raise InputError(f"channels = {short(self.channels)} has one of them twice")
-        object.__setattr__(self, "channels", tuple(self.channels))
+    channels: Annotated[tuple[Annotated[str, one_of(*CHANNELS)], ...], DISTINCT] = ("source",)
 
     @property
     def size(self) -> int:

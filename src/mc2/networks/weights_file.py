@@ -9,29 +9,40 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, NotRequired, Protocol, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import save
 from torch import nn
+from typing_extensions import TypedDict
 
-from mc2.checks import whole
-from mc2.errors import InputError, one_line, short
+from mc2.errors import InputError, short
 from mc2.files import write_bytes
 from mc2.networks.architectures import make_network, plan_network
 from mc2.networks.corrector_inputs import Inputs
 from mc2.reading.json import MAX_LOG_BYTES, parse_json, read_object
+from mc2.reading.models import between, one_of, read_as
 from mc2.reading.plain import saying
 from mc2.reading.tensors import Tensor, Tensors, open_tensors
 
 FORMAT = "mc2-weights-2"
 EARLIER = "mc2-weights-1"
 """The same without a checksum: read only where the log beside it has one."""
-KEYS = frozenset({"format", "network", "inputs", "grid"})
 MAX_GRID = 4096
 """Pixels along a side of the images that a network was trained on: so many are corrected at once."""
+
+
+class Description(TypedDict):
+    """What a file says of its network."""
+
+    format: Annotated[str, one_of(FORMAT, EARLIER)]
+    network: dict[str, Any]
+    inputs: dict[str, Any]
+    grid: Annotated[int, between(1, MAX_GRID)]
+    task: NotRequired[str]
+    sha256: NotRequired[str]
 
 
 class Kind(Protocol):
@@ -88,7 +99,7 @@ def read_weights(path: Path, kind: type[AnyKind] = Inputs) -> tuple[nn.Module, A
     with open_tensors(path) as file:
         with saying("is not a weights file that this version reads"):
             about = _about(file)
-            inputs, grid = _inputs(about, kind), whole("grid", about["grid"], 1, MAX_GRID)
+            inputs, grid = _inputs(about, kind), about["grid"]
             wanted = plan_network(about["network"], inputs.size)
             file.check({name: Tensor("F16", shape) for name, shape in wanted.items()})
             arrays = file.read()
@@ -107,32 +118,25 @@ def task_of(path: Path) -> str:
         return Inputs.task  # whoever reads the file as one of those will say what is wrong with it
 
 
-def _about(file: Tensors) -> dict[str, Any]:
+def _about(file: Tensors) -> Description:
     """What a file says of its network, if it is one of ours."""
     if file.metadata.keys() != {"mc2"}:
         raise InputError(f"it says nothing of {FORMAT}")
-    about = parse_json(file.metadata["mc2"])
-    if not isinstance(about, dict) or about.get("format") not in (FORMAT, EARLIER):
-        raise InputError(f"it says nothing of {FORMAT}")
-    keys = KEYS | {"sha256"} if about["format"] == FORMAT else KEYS
-    if not keys <= about.keys() <= keys | {"task"}:
-        raise InputError(f"its description must have the keys {', '.join(sorted(keys))}")
-    if not isinstance(about["network"], dict) or not isinstance(about["inputs"], dict):
-        raise InputError("its network and its inputs must be objects")
+    about = read_as(Description, parse_json(file.metadata["mc2"]))
+    if (about["format"] == FORMAT) != ("sha256" in about):
+        raise InputError(f"it must have a sha256 if its format is {FORMAT}, and only then")
     return about
 
 
-def _inputs(about: dict[str, Any], kind: type[AnyKind]) -> AnyKind:
+def _inputs(about: Description, kind: type[AnyKind]) -> AnyKind:
     if _task(about) != kind.task:
         raise InputError(f"its network was trained for the task {short(_task(about))}, not {kind.task!r}")
-    try:
-        return kind(**about["inputs"])
-    except TypeError as error:  # for other keys than those of the task
-        raise InputError(one_line(error)) from None
+    with saying("inputs"):
+        return read_as(kind, about["inputs"])
 
 
-def _task(about: dict[str, Any]) -> str:
-    return str(about.get("task", Inputs.task))
+def _task(about: Description) -> str:
+    return about.get("task", Inputs.task)
 
 
 def _promised(path: Path) -> str | None:
@@ -150,7 +154,7 @@ def _promised(path: Path) -> str | None:
 
 
 def _check_sums(
-    file: Tensors, arrays: Mapping[str, NDArray[Any]], about: dict[str, Any], promised: str | None, path: Path
+    file: Tensors, arrays: Mapping[str, NDArray[Any]], about: Description, promised: str | None, path: Path
 ) -> None:
     """Refuse a file that is not the one that was written, or not the one that its log is about."""
     beside = path.with_suffix(".json").name

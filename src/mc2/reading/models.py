@@ -58,9 +58,18 @@ def between(low: float, high: float) -> Rule:
     return Rule(lambda value: low <= value <= high, f"{{}} from {' to '.join(ends)}")
 
 
+def at_least(low: float) -> Rule:
+    """A number from `low` on."""
+    return Rule(lambda value: value >= low, f"{{}} of at least {low:g}")
+
+
 def at_most(count: int) -> Rule:
     """A text of so many characters, or a list or table of so many entries."""
     return Rule(lambda value: len(value) <= count, f"{{}} of at most {count:,}")
+
+
+POSITIVE = Rule(lambda value: value > 0, "{} above 0")
+DISTINCT = Rule(lambda names: 0 < len(names) == len(set(names)), "{} of at least one name, each named once")
 
 
 def read_as(kind: type[T], data: object, what: str = "") -> T:

@@ -16,30 +16,36 @@ Other tasks than correction, such as task = "operator", have other keys in [inpu
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from mc2.checks import finite, listed, whole
 from mc2.errors import InputError, short, unknown
-from mc2.geometry import Grid
+from mc2.geometry.grid import MAX_SIZE
 from mc2.networks.architectures import plan_network
 from mc2.networks.corrector_inputs import Inputs
 from mc2.networks.joint_fields import JointFields
 from mc2.networks.operator_inputs import OperatorInputs
-from mc2.reading.plain import naming
+from mc2.reading.models import Number, Rule, at_least, between, one_of, read_as, strict
+from mc2.reading.plain import naming, saying
 from mc2.reading.toml import read_toml
 from mc2.walks.engine import check_budgets
 from mc2.zoo.laws import TRAINING
 
-LOSSES = ("log", "mse")
-PRECISIONS = ("bf16", "fp32")
 TASKS: dict[str, Any] = {kind.task: kind for kind in (Inputs, OperatorInputs, JointFields)}
 """What a network can be trained for, and what it is given: the keys of [inputs]."""
 DENOISERS = ("noise-unet",)
 """Architectures that know the noise level, which only a diffusion model has."""
 
 
+Share = Annotated[Number, between(0, 1)]
+Amount = Annotated[Number, between(0, 1e9)]
+Count = Annotated[int, at_least(1)]
+CountOrNone = Annotated[int, at_least(0)]
+Precision = Annotated[str, one_of("bf16", "fp32")]
+
+
+@strict
 @dataclass(frozen=True)
 class Config:
     """A training run.
@@ -68,54 +74,41 @@ class Config:
     compile the parts of a SUNet, those of one shape once, instead of the whole as one graph: large networks need it.
     """
 
-    name: str
-    network: Mapping[str, Any]
+    name: Annotated[str, Rule(lambda name: bool(re.fullmatch(r"[\w.-]{1,80}", name)), "a short word, for files")]
+    network: Annotated[dict[str, Any], Rule(lambda network: "architecture" in network, "a table with an architecture")]
     inputs: Any = field(default_factory=Inputs)
     start: str = ""
-    task: str = "correction"
+    task: Annotated[str, one_of(*TASKS)] = "correction"
     budgets: tuple[int, ...] = (4, 8, 16, 32)
-    grid: int = 256
-    batch: int = 64
-    families: tuple[str, ...] = ()
-    instances: int = 0
+    grid: Annotated[int, between(1, MAX_SIZE)] = 256
+    batch: Count = 64
+    families: tuple[Annotated[str, one_of(*TRAINING)], ...] = ()
+    instances: CountOrNone = 0
     folder: str = ""
-    seed: int = 0
-    loss: str = "log"
-    loss_precision: str = "fp32"
-    precision: str = "bf16"
-    physics: float = 0.0
-    rate: float = 2e-4
-    final_rate: float = 1e-6
-    warmup: float = 0.02
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    ema: float = 0.999
-    steps: int = 0
-    seconds: float = 0.0
-    validations: int = 20
-    validation_count: int = 300
-    validation_walks: int = 8
+    seed: CountOrNone = 0
+    loss: Annotated[str, one_of("log", "mse")] = "log"
+    loss_precision: Precision = "fp32"
+    precision: Precision = "bf16"
+    physics: Amount = 0.0
+    rate: Share = 2e-4
+    final_rate: Share = 1e-6
+    warmup: Share = 0.02
+    weight_decay: Annotated[Number, between(0, 10)] = 0.01
+    clip: Amount = 1.0
+    ema: Share = 0.999
+    steps: CountOrNone = 0
+    seconds: Amount = 0.0
+    validations: Count = 20
+    validation_count: Count = 300
+    validation_walks: Count = 8
     compile: bool = True
     by_parts: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch(r"[\w.-]{1,80}", self.name):
-            raise InputError(f"name = {short(self.name)} must be a short word, for files")
-        if not isinstance(self.folder, str) or not isinstance(self.start, str) or not isinstance(self.compile, bool):
-            raise InputError("start and folder must be texts, and compile true or false")
-        if not isinstance(self.by_parts, bool) or (self.by_parts and self.network.get("architecture") != "sunet"):
-            raise InputError(f"by_parts = {short(self.by_parts)} must be false, or true for architecture = 'sunet'")
+        if self.by_parts and self.network["architecture"] != "sunet":
+            raise InputError("by_parts = true is for architecture = 'sunet' alone")
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
-        object.__setattr__(self, "families", check_families(self.families))
-        Grid(self.grid)
-        for key, low in _WHOLE.items():
-            whole(key, getattr(self, key), low)
-        for key, most in _RANGES.items():
-            if not 0 <= finite(key, getattr(self, key)) <= most:
-                raise InputError(f"{key} = {short(getattr(self, key))} must lie between 0 and {most:g}")
-        for key, known in (("loss", LOSSES), ("loss_precision", PRECISIONS), ("precision", PRECISIONS)):
-            if getattr(self, key) not in known:
-                raise unknown(key, getattr(self, key), known)
+        object.__setattr__(self, "families", tuple(family for family in TRAINING if family in self.families))
         if not self.steps and not self.seconds:
             raise InputError("a run needs an end: steps, or seconds, or both")
         self._check_task()
@@ -126,7 +119,7 @@ class Config:
             raise InputError(f"inputs must be {TASKS[self.task].__name__}, for the task {self.task!r}")
         if self.physics and self.task != "operator":
             raise InputError(f"physics = {self.physics:g} is for the task 'operator' alone")
-        architecture = self.network.get("architecture")
+        architecture = self.network["architecture"]
         if (architecture in DENOISERS) != (self.task == "diffusion"):
             raise InputError(f"architecture = {short(architecture)} cannot be trained for the task {self.task!r}")
 
@@ -141,26 +134,11 @@ class Config:
         return min(1.0, max(shares))
 
 
-_WHOLE = {
-    "batch": 1, "instances": 0, "seed": 0, "steps": 0, "validations": 1, "validation_count": 1, "validation_walks": 1
-}  # fmt: skip
-_RANGES = {
-    "rate": 1, "final_rate": 1, "warmup": 1, "weight_decay": 10, "clip": 1e9, "ema": 1, "seconds": 1e9, "physics": 1e9
-}  # fmt: skip
 FIXED = (
     "task", "network", "inputs", "budgets", "grid", "batch", "families", "instances", "folder", "seed", "loss",
     "loss_precision", "physics",
 )  # fmt: skip
 """What a run that is resumed must have kept."""
-
-
-def check_families(value: object) -> tuple[str, ...]:
-    """Families of the training split, in its order."""
-    names = listed("families", value, "names")
-    for name in names:
-        if name not in TRAINING:
-            raise unknown("family", name, TRAINING)
-    return tuple(family for family in TRAINING if family in names)
 
 
 def read_config(path: str | Path) -> Config:
@@ -171,25 +149,11 @@ def read_config(path: str | Path) -> Config:
 
 def config_from_data(data: Mapping[str, Any]) -> Config:
     """A configuration from the contents of a file. The network is planned, to see that it can be made."""
-    given = dict(data)
-    _check_keys("key", given, Config)
-    if not isinstance(given.get("network"), Mapping):
-        raise InputError("table [network] is missing: it needs an architecture")
-    if not isinstance(given.get("inputs", {}), Mapping):
-        raise InputError(f"inputs = {short(given['inputs'])} must be a table")
-    task = given.get("task", Inputs.task)
+    task = data.get("task", Inputs.task)
     if not isinstance(task, str) or task not in TASKS:
         raise unknown("task", task, TASKS)
-    kind = TASKS[task]
-    _check_keys("key of [inputs]", given.get("inputs", {}), kind)
-    given["inputs"] = kind(**given.get("inputs", {}))
-    config = Config(**given)
+    with saying("[inputs]"):
+        inputs = read_as(TASKS[task], data.get("inputs", {}))
+    config = read_as(Config, {**data, "inputs": inputs})
     plan_network(config.network, config.inputs.size)
     return config
-
-
-def _check_keys(kind: str, data: Mapping[str, Any], holder: Any) -> None:
-    known = [entry.name for entry in fields(holder)]
-    for key in data:
-        if key not in known:
-            raise unknown(kind, key, known)
