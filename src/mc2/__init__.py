@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from mc2.errors import InputError as InputError
     from mc2.geometry import Grid as Grid
     from mc2.problems import Biharmonic as Biharmonic
+    from mc2.problems import Dirichlet as Dirichlet
     from mc2.problems import Helmholtz as Helmholtz
     from mc2.problems import Laplace as Laplace
+    from mc2.problems import Neumann as Neumann
     from mc2.problems import Poisson as Poisson
     from mc2.problems import Problem as Problem
+    from mc2.problems import Robin as Robin
     from mc2.problems import Yukawa as Yukawa
     from mc2.problems import read_problem as read_problem
     from mc2.solvers import Certificate as Certificate
@@ -36,6 +39,9 @@ _HOMES = {
     "Yukawa": "mc2.problems",
     "Biharmonic": "mc2.problems",
     "Helmholtz": "mc2.problems",
+    "Robin": "mc2.problems",
+    "Neumann": "mc2.problems",
+    "Dirichlet": "mc2.problems",
     "read_problem": "mc2.problems",
     "Certificate": "mc2.solvers",
     "Solution": "mc2.solvers",

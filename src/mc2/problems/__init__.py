@@ -1,5 +1,6 @@
 """What: the five families and their problems."""
 
+from mc2.problems.condition import Condition, Dirichlet, Neumann, Robin
 from mc2.problems.families import FAMILIES, Biharmonic, Helmholtz, Laplace, Poisson, Yukawa
 from mc2.problems.frame import Frame
 from mc2.problems.operator import Operator
@@ -9,13 +10,17 @@ from mc2.problems.problem_file import ProblemFile, read_problem
 __all__ = [
     "FAMILIES",
     "Biharmonic",
+    "Condition",
+    "Dirichlet",
     "Frame",
     "Helmholtz",
     "Laplace",
+    "Neumann",
     "Operator",
     "Poisson",
     "Problem",
     "ProblemFile",
+    "Robin",
     "Yukawa",
     "read_problem",
 ]

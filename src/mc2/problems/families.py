@@ -7,6 +7,7 @@ from mc2.checks import positive
 from mc2.errors import InputError, short
 from mc2.functions.conversion import FunctionLike
 from mc2.geometry import Domain
+from mc2.problems.boundary_data import BoundaryLike
 from mc2.problems.operator import BILAPLACIAN, LAPLACIAN, Operator
 from mc2.problems.problem import LARGEST_PARAMETER, Problem
 
@@ -30,7 +31,7 @@ class Laplace(Problem):
     data = ("boundary",)
 
     def __init__(
-        self, domain: Domain, boundary: FunctionLike | None = None, *, exact: FunctionLike | None = None
+        self, domain: Domain, boundary: BoundaryLike | None = None, *, exact: FunctionLike | None = None
     ) -> None:
         super().__init__(domain, exact, boundary=boundary)
 
@@ -53,7 +54,7 @@ class Poisson(Problem):
         self,
         domain: Domain,
         source: FunctionLike | None = None,
-        boundary: FunctionLike | None = None,
+        boundary: BoundaryLike | None = None,
         *,
         exact: FunctionLike | None = None,
     ) -> None:
@@ -80,7 +81,7 @@ class Yukawa(Problem):
         self,
         domain: Domain,
         source: FunctionLike | None = None,
-        boundary: FunctionLike | None = None,
+        boundary: BoundaryLike | None = None,
         *,
         lam: float,
         exact: FunctionLike | None = None,
@@ -108,8 +109,8 @@ class Biharmonic(Problem):
         self,
         domain: Domain,
         source: FunctionLike | None = None,
-        boundary: FunctionLike | None = None,
-        laplacian: FunctionLike | None = None,
+        boundary: BoundaryLike | None = None,
+        laplacian: BoundaryLike | None = None,
         *,
         exact: FunctionLike | None = None,
     ) -> None:
@@ -136,7 +137,7 @@ class Helmholtz(Problem):
         self,
         domain: Domain,
         source: FunctionLike | None = None,
-        boundary: FunctionLike | None = None,
+        boundary: BoundaryLike | None = None,
         *,
         k: float,
         exact: FunctionLike | None = None,

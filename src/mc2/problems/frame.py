@@ -7,7 +7,7 @@ frame every problem is: with x = center + length x' and u = value u', the equati
 
 import math
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from mc2.functions.function import Array, Function
 from mc2.functions.intervals import enclose
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
+from mc2.problems.boundary_data import PartData, part_points
+from mc2.problems.condition import Condition, FromExact, Robin
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -98,8 +100,31 @@ class Frame:
         powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)
         for name, points in places.items():
             function = getattr(problem, name)
-            setattr(framed, name, None if function is None else self._function(function, powers[name], points))
+            setattr(
+                framed, name, None if function is None else self._data(function, powers[name], points, framed.domain)
+            )
+        if problem.reflecting:
+            framed.conditions = tuple(self._condition(condition) for condition in problem.conditions)
         return framed
+
+    def _data(self, function: Function, power: int, points: Array, domain: Domain) -> Function:
+        """Data of a problem in the frame; those of boundary parts part by part."""
+        if isinstance(function, PartData):
+            return function.mapped(domain, lambda part: Framed(part, self, power))
+        return self._function(function, power, points)
+
+    def _condition(self, condition: Condition) -> Condition:
+        """a·u + b·∂u/∂n = value in the frame: derivatives and coefficients have the unit 1/length."""
+        power = 1 if condition.reflecting else 0
+        if isinstance(condition.value, FromExact):
+            gx, gy = (Framed(part, self, 1) for part in condition.value.derivatives)
+            value: Function = FromExact(Framed(condition.value.exact, self), (gx, gy))
+        else:
+            value = Framed(condition.value, self, power)
+        if isinstance(condition, Robin):
+            assert isinstance(condition.coefficient, Function)
+            return Robin(Framed(condition.coefficient, replace(self, value=1.0), 1), value)
+        return replace(condition, value=value)  # type: ignore[type-var]
 
     def _function(self, function: Function, power: int, points: Array) -> Function:
         """function(outward) length^power/value: with a program if float32 is good enough for it, else in float64."""
@@ -174,6 +199,10 @@ def _value(problem: Problem, length: float) -> float:
             largest = max(largest, _bound(function, problem.domain))
         if largest > 0:
             exponents.append(math.log2(largest) + power * math.log2(length))
+    for index, condition in enumerate(problem.conditions if problem.reflecting else ()):
+        largest = float(np.abs(condition.data(*part_points(problem.domain, index, SAMPLES))).max())
+        if largest > 0:
+            exponents.append(math.log2(largest) + condition.reflecting * math.log2(length))
     if not exponents or abs(max(exponents)) <= math.log2(VALUES):
         return 1.0
     return 2.0 ** max(-1020, min(1020, round(max(exponents))))

@@ -16,6 +16,16 @@ from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
+from mc2.problems.boundary_data import (
+    BoundaryLike,
+    PartData,
+    agree_on_parts,
+    as_dirichlet,
+    checked,
+    completed,
+    read_conditions,
+)
+from mc2.problems.condition import Condition, Dirichlet
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
@@ -49,20 +59,38 @@ class Problem(metaclass=CheckedArguments):
     domain: Domain
     source: Function | None
     boundary: Function
+    """Dirichlet data; NaN on parts with another condition."""
     laplacian: Function | None
     exact: Function | None
 
-    def __init__(self, domain: Domain, exact: FunctionLike | None, **given: FunctionLike | None) -> None:
+    def __init__(self, domain: Domain, exact: FunctionLike | None, **given: BoundaryLike | None) -> None:
         if not isinstance(domain, Domain):
             raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
         _check_lengths(domain)
         self.domain = domain
         self.exact = None if exact is None else as_function(exact, "exact")
         for name in ("source", "boundary", "laplacian"):
-            value = given.get(name)
-            setattr(self, name, None if value is None else as_function(value, name))
+            setattr(self, name, self._read(name, given.get(name)))
         self._complete()
         self._check()
+
+    def _read(self, name: str, value: BoundaryLike | None) -> Function | None:
+        """Data as a function; boundary data by parts with the conditions that they are made of."""
+        if value is None:
+            return None
+        if not isinstance(value, Condition | Mapping):
+            return as_function(value, name)
+        if name == "source":
+            raise InputError(f"source = {short(value)}: must be a function, not conditions of boundary parts")
+        given = completed(read_conditions(value, self.domain, name), self.exact, self.domain)
+        conditions = checked(given, self.domain)
+        if any(condition.reflecting for condition in conditions) and "laplacian" in self.data:
+            raise InputError(
+                f"{self.name} takes u and Δu on every part of the boundary, no Neumann or Robin conditions"
+            )
+        if name == "boundary":
+            self.conditions = conditions
+        return as_dirichlet(conditions, self.domain)
 
     @classmethod
     def from_exact(cls, domain: Domain, exact: Function, **parameters: float) -> Self:
@@ -80,6 +108,18 @@ class Problem(metaclass=CheckedArguments):
     @abstractmethod
     def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
         """L, from the values of the family's parameters."""
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What is known on every part of the domain's boundary, in the order of `domain.parts`."""
+        if isinstance(self.boundary, PartData):
+            return tuple(Dirichlet(function) for function in self.boundary.functions)
+        return (Dirichlet(self.boundary),) * len(self.domain.parts)
+
+    @cached_property
+    def reflecting(self) -> bool:
+        """Whether some part has a Neumann or Robin condition, so that walks go on there."""
+        return "conditions" in self.__dict__ and any(condition.reflecting for condition in self.conditions)
 
     @cached_property
     def operator(self) -> Operator:
@@ -107,9 +147,14 @@ class Problem(metaclass=CheckedArguments):
             function = getattr(self, name)
             if isinstance(function, GridFunction):
                 function.check_cover(name, self.domain, *(edge if name in ("boundary", "laplacian") else self._cover()))
-            elif name in ("boundary", "laplacian") and not isinstance(function, TermSum):
+            elif name in ("boundary", "laplacian") and not isinstance(function, TermSum | PartData):
                 setattr(self, name, along_boundary(function, name, self.domain, edge))
-        values = {name: _finite(getattr(self, name), name, places[name]) for name in self.data}
+        by_parts = isinstance(self.boundary, PartData)  # which was checked part by part
+        values = {
+            name: _finite(getattr(self, name), name, places[name])
+            for name in self.data
+            if name != "boundary" or not by_parts
+        }
         if self.exact is None:
             return
         _finite(self.exact, "exact", inside)
@@ -120,7 +165,10 @@ class Problem(metaclass=CheckedArguments):
             }
         except InputError:  # no derivatives to compare with: only boundary values can be checked
             expected = {}
-        expected["boundary"] = self.exact
+        if by_parts:
+            agree_on_parts(self.conditions, self.exact, self.domain)
+        else:
+            expected["boundary"] = self.exact
         zero = np.zeros(inside.shape[1])
         for name, function in expected.items():
             if isinstance(getattr(self, name), GridFunction):
