@@ -28,6 +28,7 @@ from mc2.geometry.corners import look_around
 from mc2.geometry.domain import Leaf
 from mc2.geometry.sampling import bounds_whole
 from mc2.problems import Problem
+from mc2.problems.problem import need_dirichlet
 
 Array = NDArray[np.float64]
 DEGREES = (16, 32, 64)
@@ -141,6 +142,7 @@ def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None
 
     grid: where it will be wanted. start: the lift of the source, if there is one already.
     """
+    need_dirichlet(problem, "boundary fits")
     waves = count_waves(problem)
     start = start or lifted(problem, grid, EXACT)
     fitter = _Fitter(problem, start, waves)

@@ -68,9 +68,7 @@ def read_conditions(given: Condition | Mapping[Any, Any], domain: Domain, name: 
             raise unknown("part of the boundary", key, [*known, REST])
     missing = [part for part in known if part not in given]
     if missing and REST not in given:
-        raise InputError(
-            f'{name} lacks the part{"s" * (len(missing) > 1)} {", ".join(missing)}: name them, or give "*"'
-        )
+        raise InputError(f'{name} says nothing of the parts {", ".join(missing)}: name them, or give "*" for the rest')
     return tuple(_condition(given.get(part, given.get(REST)), f"{name} {part!r}") for part in known)
 
 
@@ -129,8 +127,8 @@ def part_points(domain: Domain, index: int, count: int) -> tuple[Array, Array, A
     along = (np.arange(count) + 0.5) / count * ends[-1]
     place = np.minimum(np.searchsorted(ends, along), len(own) - 1)
     t = 1 - (ends[place] - along) / pieces.length[own][place]
-    (x, y), normal = pieces.at(t, own[place]).T, -1j * pieces.direction(t, own[place])
-    return x, y, normal.real, normal.imag
+    points, normal = pieces.at(t, own[place]), -1j * pieces.direction(t, own[place])
+    return points[:, 0], points[:, 1], np.asarray(normal.real), np.asarray(normal.imag)
 
 
 def as_dirichlet(conditions: tuple[Condition, ...], domain: Domain) -> Function:

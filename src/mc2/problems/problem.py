@@ -209,6 +209,14 @@ class Problem(metaclass=CheckedArguments):
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
+def need_dirichlet(problem: Problem, who: str) -> None:
+    """Refuse a problem with Neumann or Robin conditions on behalf of somebody who would not see them."""
+    if problem.reflecting:
+        pairs = zip(problem.domain.parts, problem.conditions, strict=True)
+        part, condition = next((part, condition) for part, condition in pairs if condition.reflecting)
+        raise InputError(f"{who} need u on the whole boundary, and {part.name!r} has a {condition.word} condition")
+
+
 def _check_lengths(domain: Domain) -> None:
     """Refuse domains whose lengths, squares or offsets float64 cannot hold."""
     size, largest = domain.size, max(map(abs, domain.bounds))

@@ -9,6 +9,7 @@ from mc2.compute.compile import LANES
 from mc2.errors import InputError, short, unknown
 from mc2.functions import Function
 from mc2.problems import Problem
+from mc2.problems.problem import need_dirichlet
 from mc2.walks.eigenvalue import first_eigenvalue
 
 KINDS = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
@@ -78,6 +79,7 @@ def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
         raise unknown("estimator", estimator, ESTIMATORS)
     if estimator == "reduced":
         return _reduced(problem)
+    need_dirichlet(problem, "walks on spheres")
     operator = problem.operator
     if not operator.has_green:
         raise InputError(f"walks cannot solve {problem.equation}: its Green's function on balls is not known")
