@@ -9,8 +9,9 @@ import pytest
 from mc2.benchmark.bias import study_bias
 from mc2.benchmark.methods.registry import METHODS, make_method
 from mc2.benchmark.metrics import METRICS, score_field
-from mc2.benchmark.reproduce import STUDIES, Row, Study, reproduce
+from mc2.benchmark.reproduce import STUDIES, Row, Study, chosen_studies, reproduce
 from mc2.benchmark.reproduce.studies import BALANCE
+from mc2.benchmark.reproduce.workers import known_method
 from mc2.benchmark.runner import evaluate
 from mc2.errors import InputError
 from mc2.geometry import Grid
@@ -64,6 +65,7 @@ def test_summary_has_standard_errors(folder: Path) -> None:
     assert row["overall"]["psnr"]["mean"] == pytest.approx(values.mean(), rel=1e-5)
     assert row["overall"]["psnr"]["standard_error"] == pytest.approx(values.std(ddof=1) / 5**0.5, rel=1e-5)
     assert row["families"]["poisson"]["count"] == 1
+    assert [run["minutes"] > 0 for run in summary["runs"]] == [True]
 
 
 def test_goes_on_from_chunks_and_from_packed_files(
@@ -104,6 +106,33 @@ def test_stops_in_time_and_packs(tmp_path: Path) -> None:
     found = reproduce(tmp_path, [TABLE], grid=GRID, device="cpu", workers=1, seconds=0.01)
     assert not found["finished"]
     assert (tmp_path / "table.npz").exists()
+
+
+def test_methods_that_cannot_be_made_are_left_to_a_run_elsewhere(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(name: str) -> object:
+        if name == "gaussian_1":
+            raise InputError("there is none")
+        return known_method(name)
+
+    monkeypatch.setattr("mc2.benchmark.reproduce.run.known_method", make)
+    for name in ("settings.json", "table.npz"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    found = reproduce(tmp_path, [TABLE], grid=GRID, device="cpu")
+    assert found["errors"] == ["gaussian_1 was left out: there is none"]
+    assert "gaussian_1" not in found["done"]["table"]
+    assert np.array_equal(np.load(tmp_path / "table.npz")["gaussian_1"], np.load(folder / "table.npz")["gaussian_1"])
+
+
+def test_chosen_studies() -> None:
+    (table,) = chosen_studies(["table"], count=7, only=["wos", "fd"], without=["fd"])
+    assert (table.count, [row.method for row in table.rows]) == (7, ["wos"])
+    assert [study.name for study in chosen_studies(only=["trefftz"])] == ["table"]
+    with pytest.raises(InputError, match="nlmm"):
+        chosen_studies(only=["nlmm"])
+    with pytest.raises(InputError, match="tables"):
+        chosen_studies(["tables"])
 
 
 def test_other_settings_are_refused(folder: Path) -> None:

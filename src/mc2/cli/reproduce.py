@@ -31,16 +31,14 @@ def reproduce(
 ) -> None:
     """Measure every row of the results page on the same test instances, with standard errors."""
     with interruptible(LEFT):
-        from mc2.benchmark.reproduce.run import print_progress
-        from mc2.benchmark.reproduce.run import reproduce as run
-        from mc2.benchmark.reproduce.studies import named_studies
+        from mc2.benchmark.reproduce import chosen_studies, print_progress
+        from mc2.benchmark.reproduce import reproduce as run
         from mc2.geometry import Grid
 
-        chosen = [study.limited(count, _names(only), _names(without)) for study in named_studies(_names(studies))]
+        chosen = chosen_studies(_names(studies), count=count, only=_names(only), without=_names(without))
         found = run(
-            folder, [study for study in chosen if study.rows], grid=Grid(grid), device=device, workers=workers,
-            seconds=seconds, report=print_progress,
-        )  # fmt: skip
+            folder, chosen, grid=Grid(grid), device=device, workers=workers, seconds=seconds, report=print_progress
+        )
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return
@@ -55,12 +53,13 @@ def _names(text: str) -> list[str]:
 
 def _present(console: "Console", found: dict[str, Any]) -> None:
     """The overall means of every study, and what is not done."""
+    from mc2.benchmark.reproduce.store import MAX_SUMMARY
     from mc2.reading.json import read_object
 
     for path in found["files"]:
         if not path.endswith(".json"):
             continue
-        contents = read_object(path, "summary", 16 << 20)
+        contents = read_object(path, "summary", MAX_SUMMARY)
         shown = [name for name in contents["columns"] if name not in ("snr", "mse", "raw_variance", "improves")]
         rows = table(f"{contents['study']}: means ± standard errors", "method", "walks", "instances", *shown)
         for row in contents["rows"]:

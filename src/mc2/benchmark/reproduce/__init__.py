@@ -4,7 +4,7 @@
 estimates at once; `scoring.py` scores many fields at once; `store.py` keeps what is done; `run.py` puts them together.
 """
 
-from mc2.benchmark.reproduce.run import reproduce
-from mc2.benchmark.reproduce.studies import STUDIES, Row, Study
+from mc2.benchmark.reproduce.run import print_progress, reproduce
+from mc2.benchmark.reproduce.studies import STUDIES, Row, Study, chosen_studies
 
-__all__ = ["STUDIES", "Row", "Study", "reproduce"]
+__all__ = ["STUDIES", "Row", "Study", "chosen_studies", "print_progress", "reproduce"]

@@ -17,9 +17,10 @@ from mc2.benchmark.reproduce.batches import is_batched, is_extended, solve_batch
 from mc2.benchmark.reproduce.scoring import balance_batch, score_batch
 from mc2.benchmark.reproduce.store import Store, check_settings
 from mc2.benchmark.reproduce.studies import BALANCE, Row, Study
-from mc2.benchmark.reproduce.workers import Chunk, prepare, solve_rows, walk_options, worker_pool
+from mc2.benchmark.reproduce.workers import Chunk, known_method, prepare, solve_rows, walk_options, worker_pool
 from mc2.benchmark.runner import hardware
 from mc2.checks import whole
+from mc2.errors import InputError
 from mc2.files import make_folder
 from mc2.folders import holding
 from mc2.geometry import Grid
@@ -52,16 +53,18 @@ def reproduce(
 
     folder: for the files that `store.py` describes. workers: processes beside this one; as many as there are cores by
     default. seconds: stop cleanly after so many, with what is done until then packed.
+    Methods that cannot be made here, for want of weights or of a package, are left to a run elsewhere, and told.
     Returns the files, and for every study how many instances each method has done.
     """
     start, grid = time.monotonic(), grid or Grid()
     make_folder(folder)
     with holding(folder):
         check_settings(folder, {"grid": grid.size, "generator_version": VERSION})
-        stores = [Store(folder, study) for study in studies]
+        impossible = _impossible(studies)
+        errors = list(impossible.values())
+        stores = [Store(folder, study.limited(None, without=list(impossible))) for study in studies]
         on_gpu = _on_gpu(device)
         deadline = np.inf if seconds is None else start + seconds
-        errors: list[str] = []
         finished = True
         try:
             if any(_todo(store) for store in stores):
@@ -71,13 +74,24 @@ def reproduce(
         except OutOfTimeError:
             finished = False
         finally:
-            notes = {"grid": grid.size, "version": __version__, "hardware": hardware(), "errors": errors[:100]}
-            written = [path for store in stores for path in store.pack(notes)]
+            notes = {"grid": grid.size, "version": __version__, "errors": errors[:100]}
+            written = [path for store in stores for path in store.pack(notes, hardware())]
     done = {
         store.study.name: {row.method: int(store.done(row.method).sum()) for row in store.study.rows}
         for store in stores
     }
     return {"finished": finished, "files": [str(path) for path in written], "done": done, "errors": errors}
+
+
+def _impossible(studies: Sequence[Study]) -> dict[str, str]:
+    """Why methods cannot be made here, by their names."""
+    found = {}
+    for name in dict.fromkeys(row.method for study in studies for row in study.rows):
+        try:
+            known_method(name)
+        except InputError as error:
+            found[name] = f"{name} was left out: {error}"
+    return found
 
 
 def _on_gpu(device: str) -> bool:
@@ -109,7 +123,15 @@ class _Run:
         self.seconds = 0.0  # of walks, per instance and seed
 
     def go(self) -> None:
-        """All chunks. What workers solve of one is collected when the next one is on its way."""
+        """All chunks, and how long they took."""
+        start = time.monotonic()
+        try:
+            self._all_chunks()
+        finally:
+            self.store.spent = time.monotonic() - start
+
+    def _all_chunks(self) -> None:
+        """What workers solve of one chunk is collected when the next one is on its way."""
         chunks = _todo(self.store)
         extended = any(is_extended(row.method) for row in self.study.rows)
         coming: list[list[Future[Chunk]]] = []

@@ -22,6 +22,8 @@ from mc2.zoo import FAMILIES, VERSION
 from mc2.zoo.difficulty import TIERS, measured_tier
 from mc2.zoo.laws import family_of
 
+MAX_SUMMARY = 16 << 20
+"""Bytes of a study's summary."""
 Values = NDArray[np.float32]
 
 
@@ -43,6 +45,7 @@ class Store:
 
     def __init__(self, folder: Path, study: Study) -> None:
         self.folder, self.study = folder, study
+        self.spent = 0.0  # seconds of this run
         self.values = {
             row.method: np.full((len(row.walks), study.count, len(study.columns)), np.nan, np.float32)
             for row in study.rows
@@ -72,12 +75,16 @@ class Store:
             np.savez(file, allow_pickle=False, index=indices, values=found)
         self.values[method][:, indices] = found
 
-    def pack(self, notes: dict[str, Any]) -> list[Path]:
-        """Write every number into one file, and a summary beside it. notes: of the run, for the summary.
+    def pack(self, notes: dict[str, Any], hardware: dict[str, Any]) -> list[Path]:
+        """Write every number into one file, and a summary beside it, with the minutes that each run took.
 
-        The file keeps what it held of other methods and further instances; the summary is of this study alone.
+        The file keeps what it held of other methods and further instances; the summary is of this study alone. notes:
+        for the summary. hardware: of this run.
         """
         path = self.folder / f"{self.study.name}.npz"
+        runs = self._earlier_runs(path.with_suffix(".json"))
+        if self.spent:
+            runs.append({"minutes": round(self.spent / 60, 2), "hardware": hardware})
         with replacing(path) as file:
             np.savez_compressed(file, allow_pickle=False, **self._everything())
         rows = [
@@ -93,11 +100,19 @@ class Store:
             "seeds": list(self.study.seeds),
             "columns": list(self.study.columns),
             **notes,
+            "runs": runs,
         }
         lines = ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows)
         text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
         write_text(path.with_suffix(".json"), f'{text[:-2]},\n "rows": [\n  {lines}\n ]\n}}\n')
         return [path, path.with_suffix(".json")]
+
+    @staticmethod
+    def _earlier_runs(path: Path) -> list[Any]:
+        if not path.exists():
+            return []
+        with naming(path):
+            return list(read_object(path, "summary of a study", MAX_SUMMARY).get("runs", []))
 
     def _everything(self) -> dict[str, Values]:
         """The numbers with those that were packed before and are not of this study."""

@@ -96,9 +96,20 @@ STUDIES = {
 bias: what corrections trade, over 16 independent sets of walks. The 100 and 25 instances are the first of the 5,000."""
 
 
-def named_studies(names: Sequence[str]) -> list[Study]:
-    """Studies by their names; all, if there are none."""
+def chosen_studies(
+    names: Sequence[str] = (), *, count: int | None = None, only: Sequence[str] = (), without: Sequence[str] = ()
+) -> list[Study]:
+    """Studies by their names, all if there are none; those that have rows left.
+
+    count: of instances at most. only, without: names of methods.
+    """
     for name in names:
         if name not in STUDIES:
             raise unknown("study", name, STUDIES)
-    return [study for name, study in STUDIES.items() if not names or name in names]
+    studies = [study for name, study in STUDIES.items() if not names or name in names]
+    methods = dict.fromkeys(row.method for study in studies for row in study.rows)
+    for name in (*only, *without):
+        if name not in methods:
+            raise unknown("method of these studies", name, methods)
+    limited = [study.limited(count, only, without) for study in studies]
+    return [study for study in limited if study.rows]
