@@ -33,6 +33,7 @@ class Run:
     rate: Annotated[Number, between(0, 0.5)]
     sizes: tuple[int, ...] = (1,)
     on: bool = False
+    ends: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
         if self.on and self.rate == 0:
@@ -73,6 +74,9 @@ BAD = [
     (Run, {"rate": 0, "sizes": [1, 2.5]}, "sizes[1] = 2.5 must be an integer"),
     (Run, {"rate": 0, "on": 1}, "on = 1 must be true or false"),
     (Run, {"rate": 0, "on": True}, "a run that is on needs a rate"),
+    (Run, {"rate": 0, "ends": [1]}, "ends = (1,) must be a list of 2"),
+    (Run, {"rate": 0, "ends": [1, 2, 3]}, "ends = (1, 2, 3) must be a list of 2"),
+    (Run, {"rate": 0, "ends": [1, "b"]}, "ends[1] = 'b' must be an integer"),
     (Run, {"rat": 0}, "unknown key 'rat': did you mean 'rate'?"),
     (Record, {"walks": 0}, "walks = 0 must be an integer from 1 to 9"),
     (Record, {"unit": 1}, "lacks 'walks': an integer from 1 to 9"),
@@ -89,7 +93,7 @@ def test_refusals(model, data, message):
 def test_what_is_read_stays_what_it_was():
     data = {"name": "a", "parts": [{"size": 1, "pair": [1, 2.5]}], "scores": {"x": None}, "part": None}
     assert repr(read_as(Whole, data)) == repr(data)
-    assert repr(read_as(Run, {"rate": 0, "sizes": [1, 2]})) == "Run(rate=0, sizes=(1, 2), on=False)"
+    assert repr(read_as(Run, {"rate": 0, "sizes": [1, 2]})) == "Run(rate=0, sizes=(1, 2), on=False, ends=(0, 1))"
     assert read_as(Record, {"walks": 3}) == Record(3)
     with pytest.raises(InputError, match=r"^record\.walks = 'a' must be an integer from 1 to 9$"):
         read_as(Record, {"walks": "a"}, "record")
@@ -100,7 +104,12 @@ def test_what_is_read_stays_what_it_was():
 def test_a_strict_class_is_an_ordinary_frozen_dataclass():
     run = Run(0.25, [3])
     assert (run.rate, run.sizes, run.twice, Run.__doc__) == (0.25, (3,), 0.5, "A run.")
-    assert dataclasses.asdict(dataclasses.replace(run, on=True)) == {"rate": 0.25, "sizes": (3,), "on": True}
+    assert dataclasses.asdict(dataclasses.replace(run, on=True)) == {
+        "rate": 0.25,
+        "sizes": (3,),
+        "on": True,
+        "ends": (0, 1),
+    }
     with pytest.raises(dataclasses.FrozenInstanceError):
         run.rate = 0.1
     with pytest.raises(InputError, match=r"rate = 7 must be a finite number from 0 to 0\.5"):

@@ -209,8 +209,8 @@ def test_command(tmp_path, folder):
     ("arguments", "message"),
     [
         (["--range", "0:5001"], "B ≤ 5000, the size of test"),
-        (["--format", "zarr"], "unknown format 'zarr'"),
-        (["--shard-size", 0], "shard size = 0"),
+        (["--format", "zarr"], "unknown file_format 'zarr'"),
+        (["--shard-size", 0], "shard_size = 0"),
         (["--cluster", "garbage"], "the cluster at 'garbage' cannot be reached: missing port"),
     ],
 )

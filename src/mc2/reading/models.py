@@ -135,13 +135,14 @@ def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
     own = found.get("ctx", {}).get("error")
     if isinstance(own, InputError):
         return own
-    if found["type"] in _UNKNOWN or found["type"] == "missing":
-        where, model = _follow(kind, found["loc"][:-1], what)
-        key, entries = found["loc"][-1], _entries(_plain(model))
-        if found["type"] == "missing":
-            return InputError(f"{where} lacks {key!r}: {_words(entries[str(key)])}".lstrip())
-        return unknown(f"key of {where}" if where else "key", key, entries)
-    where, wanted = _follow(kind, found["loc"], what)
+    where, wanted = _follow(kind, found["loc"][:-1], what)
+    if found["type"] in _UNKNOWN:
+        return unknown(f"key of {where}" if where else "key", found["loc"][-1], _entries(_plain(wanted)))
+    if found["type"] != "missing":
+        where, wanted = _follow(kind, found["loc"], what)
+    elif get_origin(_plain(wanted)) is not tuple:
+        key = str(found["loc"][-1])
+        return InputError(f"{where} lacks {key!r}: {_words(_entries(_plain(wanted))[key])}".lstrip())
     known = next((rule.known for rule in _rules(wanted) if rule.known), None)
     if known:
         return unknown(where, found["input"], known)
@@ -193,6 +194,8 @@ def _words(kind: Any) -> str:
         words = " or ".join(map(_words, get_args(plain)))
     else:
         words = _KINDS.get(origin, "an object")
+    if origin is tuple and ... not in get_args(plain):
+        words = f"a list of {len(get_args(plain))}"
     for rule in _rules(kind):
         words = rule.words.replace("{}", words)
     return words

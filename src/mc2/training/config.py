@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mc2.errors import InputError, short, unknown
-from mc2.geometry.grid import MAX_SIZE
+from mc2.geometry import Grid
 from mc2.networks.architectures import plan_network
 from mc2.networks.corrector_inputs import Inputs
 from mc2.networks.joint_fields import JointFields
@@ -80,7 +80,7 @@ class Config:
     start: str = ""
     task: Annotated[str, one_of(*TASKS)] = "correction"
     budgets: tuple[int, ...] = (4, 8, 16, 32)
-    grid: Annotated[int, between(1, MAX_SIZE)] = 256
+    grid: int = 256
     batch: Count = 64
     families: tuple[Annotated[str, one_of(*TRAINING)], ...] = ()
     instances: CountOrNone = 0
@@ -107,6 +107,7 @@ class Config:
     def __post_init__(self) -> None:
         if self.by_parts and self.network["architecture"] != "sunet":
             raise InputError("by_parts = true is for architecture = 'sunet' alone")
+        Grid(self.grid)
         object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
         object.__setattr__(self, "families", tuple(family for family in TRAINING if family in self.families))
         if not self.steps and not self.seconds:

@@ -5,17 +5,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from mc2.checks import finite, whole
+from mc2.checks import whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.functions import TermSum
 from mc2.geometry import from_description
 from mc2.reading.json import parse_json
-from mc2.reading.plain import naming, open_plain
+from mc2.reading.models import Rule, at_least, at_most, one_of, read_as
+from mc2.reading.plain import naming, open_plain, saying
 from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.difficulty import TIERS, tier
 from mc2.zoo.filters import FILTERS, examine
@@ -34,12 +36,28 @@ VERSIONS = re.compile(r"[0-9A-Za-z.-]{1,20}")
 """What versions of the generator look like."""
 SAME = 1e-4
 """Part by which a standard deviation may differ from what it is here: records have six digits of it."""
-KEYS = (
-    "id", "version", "split", "index", "kind", "lam", "k", "u", "domain", "terms", "atoms", "std_u", "std_f",
-    "estimator", "rejected",
-)  # fmt: skip
-ADDED = ("tier", "mse_32")
-"""What a record may have once its walks were made."""
+
+
+class Record(TypedDict):
+    """What a line holds. The last two are added once walks were made."""
+
+    id: str
+    version: Annotated[str, Rule(lambda text: bool(VERSIONS.fullmatch(text)), f"a text such as {VERSION!r}")]
+    split: str
+    index: int
+    kind: Annotated[str, one_of(*PROBLEMS)]
+    lam: float
+    k: float
+    u: str
+    domain: Any
+    terms: int
+    atoms: Annotated[list[dict[str, Any]], at_most(MAX_ATOMS)]
+    std_u: float
+    std_f: float
+    estimator: str
+    rejected: Annotated[list[Annotated[str, one_of(*FILTERS)]], at_most(RETRIES)]
+    mse_32: NotRequired[Annotated[float, at_least(0)]]
+    tier: NotRequired[Annotated[str, one_of(*TIERS)]]
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
@@ -81,77 +99,41 @@ def from_line(line: str) -> Instance:
 
 def from_record(data: Any) -> Instance:
     """Read a record, and refuse one that contradicts itself, or the zoo, or whose problem fails the filters."""
-    if not isinstance(data, dict):
-        raise InputError(f"a record must be a JSON object, not {short(data)}")
-    try:
-        with np.errstate(all="ignore"):  # what overflows is refused
-            return _read(check_keys(data))
-    except InputError as error:
-        raise InputError(f"record {short(data.get('id'))}: {error}") from None
+    name = data.get("id") if isinstance(data, dict) else data
+    with saying(f"record {short(name)}"), np.errstate(all="ignore"):  # what overflows is refused
+        return _read(read_as(Record, data))
 
 
-def check_keys(data: Any) -> dict[str, Any]:
-    """A record that has all keys of one, and no others."""
-    if not isinstance(data, dict):
-        raise InputError(f"a record must be a JSON object, not {short(data)}")
-    for key in data:
-        if key not in KEYS and key not in ADDED:
-            raise unknown("key", key, [*KEYS, *ADDED])
-    for key in KEYS:
-        if key not in data:
-            raise InputError(f"lacks {key!r}")
-    return data
-
-
-def _read(data: dict[str, Any]) -> Instance:
-    family, split, version = data["kind"], data["split"], data["version"]
-    if not isinstance(family, str) or family not in PROBLEMS:
-        raise unknown("kind", family, PROBLEMS)
+def _read(data: Record) -> Instance:
+    family, split, told = data["kind"], data["split"], dict[str, Any](data)
     index = whole("index", data["index"], 0, size_of(split) - 1)
-    if not isinstance(version, str) or not VERSIONS.fullmatch(version):
-        raise InputError(f"version = {short(version)} must be a text such as {VERSION!r}")
     parameters: dict[str, float] = {}
     if family in RANGES:
         name, low, high = RANGES[family]
-        parameters[name] = finite(name, data[name])
-        if not low <= parameters[name] <= high:
-            raise InputError(f"{name} = {parameters[name]} must lie in [{low:g}, {high:g}]")
+        parameters[name] = told[name]
+        if not low <= told[name] <= high:
+            raise InputError(f"{name} = {told[name]} must lie in [{low:g}, {high:g}]")
     pool = HARMONIC_ATOMS if family == "laplace" else GENERAL_ATOMS
-    atoms = tuple(_read_atom(atom, pool) for atom in _list("atoms", data["atoms"], MAX_ATOMS))
+    atoms = tuple(_read_atom(atom, pool) for atom in data["atoms"])
     domain = from_description(data["domain"])
     if not max(map(abs, domain.bounds)) <= MAX_REACH:
         raise InputError(f"its domain reaches beyond {MAX_REACH}")
-    rejected = _list("rejected", data["rejected"], RETRIES)
-    for name in rejected:
-        if not isinstance(name, str) or name not in FILTERS:
-            raise unknown("filter", name, FILTERS)
     failure, *spreads = examine(PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters))
     if failure:
         raise InputError(f"its problem fails the filter {failure!r}")
-    _check_difficulty(data)
+    error = data.get("mse_32")
+    if error is not None and data.get("tier", tier(error)) != tier(error):
+        raise InputError(f"tier = {data['tier']!r} disagrees with mse_32 = {error:g}, which makes it {tier(error)!r}")
     for name, spread in zip(("std_u", "std_f"), spreads, strict=True):
-        if not abs(finite(name, data[name]) - spread) <= SAME * spread:
-            raise InputError(f"{name} = {short(data[name])} disagrees with the rest, which gives {spread:.6g}")
-    std_u, std_f = float(data["std_u"]), float(data["std_f"])
-    found = Instance(split, index, family, parameters, domain, atoms, tuple(rejected), std_u, std_f, version)
+        if not abs(told[name] - spread) <= SAME * spread:
+            raise InputError(f"{name} = {told[name]} disagrees with the rest, which gives {spread:.6g}")
+    rejected, std_u, std_f = tuple(data["rejected"]), data["std_u"], data["std_f"]
+    found = Instance(split, index, family, parameters, domain, atoms, rejected, std_u, std_f, data["version"])
     for key, value in to_record(found).items():
-        if not _same(data[key], value) and key != "domain":  # a domain may leave out what has a default
-            raise InputError(f"{key} = {short(data[key])} disagrees with the rest, which gives {short(value)}")
+        if told[key] != value and key != "domain":  # a domain may leave out what has a default
+            raise InputError(f"{key} = {short(told[key])} disagrees with the rest, which gives {short(value)}")
     _check_place(found)
     return found
-
-
-def _check_difficulty(data: dict[str, Any]) -> None:
-    """What was added must be possible, and agree."""
-    if "tier" in data and (not isinstance(data["tier"], str) or data["tier"] not in TIERS):
-        raise unknown("tier", data["tier"], TIERS)
-    if "mse_32" not in data:
-        return
-    error = finite("mse_32", data["mse_32"])
-    if error < 0:
-        raise InputError(f"mse_32 = {short(error)} must not be negative")
-    if data.get("tier", tier(error)) != tier(error):
-        raise InputError(f"tier = {data['tier']!r} disagrees with mse_32 = {error:g}, which makes it {tier(error)!r}")
 
 
 def _check_place(found: Instance) -> None:
@@ -159,38 +141,19 @@ def _check_place(found: Instance) -> None:
     if found.version != VERSION:
         return
     own, read = to_record(generate(found.split, found.index)), to_record(found)
-    for key in KEYS:
+    for key in own:
         if key not in ("std_u", "std_f") and own[key] != read[key]:
             raise InputError(f"{key} = {short(read[key])} is not that of {found.id}, which has {short(own[key])}")
 
 
-def _same(found: Any, expected: Any) -> bool:
-    """Whether two values are equal, and both or none of them truth values."""
-    if isinstance(found, bool) or isinstance(expected, bool):
-        return found is expected
-    if isinstance(found, list) and isinstance(expected, list):
-        return len(found) == len(expected) and all(map(_same, found, expected))
-    if isinstance(found, dict) and isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(_same(found[key], expected[key]) for key in expected)
-    if isinstance(expected, int):
-        return isinstance(found, int) and found == expected
-    return bool(found == expected)
-
-
-def _read_atom(data: Any, pool: Mapping[str, AtomType]) -> Atom:
-    if not isinstance(data, dict) or "type" not in data:
+def _read_atom(data: dict[str, Any], pool: Mapping[str, AtomType]) -> Atom:
+    if "type" not in data:
         raise InputError(f'atom {short(data)} must be an object with a "type"')
     values = dict(data)
     name = values.pop("type")
     if not isinstance(name, str) or name not in pool:
         raise unknown("atom", name, pool)
     return pool[name](**values)
-
-
-def _list(name: str, data: Any, limit: int) -> list[Any]:
-    if not isinstance(data, list) or len(data) > limit:
-        raise InputError(f"{name} = {short(data)} must be a list of at most {limit}")
-    return data
 
 
 def write_records(instances: Iterable[Instance], path: str | Path) -> int:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from mc2.errors import InputError, short
 from mc2.reading.hdf5 import check_attributes, check_dataset, check_names, open_hdf5
 from mc2.reading.json import parse_json
-from mc2.zoo.records import check_keys
+from mc2.reading.models import read_as
+from mc2.zoo.records import Record
 
 if TYPE_CHECKING:
     from mc2.zoo.shards import Description
@@ -90,9 +91,9 @@ def _check_fields(found: dict[str, NDArray[Any]], lost: int) -> None:
             raise InputError(f"{name} has values that are not finite")
 
 
-def _record(line: bytes, description: "Description", index: int) -> dict[str, Any]:
+def _record(line: bytes, description: "Description", index: int) -> Record:
     """The record of an instance, of which it says that it is."""
-    record = check_keys(parse_json(line))
+    record = read_as(Record, parse_json(line), "record")
     wanted = f"pdezoo-{description.generator_version}/{description.split}/{index:07d}"
     if record["id"] != wanted:
         raise InputError(f"the record of {wanted} says that it is {short(record['id'])}")

@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.checks import listed, whole
-from mc2.errors import InputError, one_line, unknown
+from mc2.errors import InputError, one_line
 from mc2.files import path_of, replacing, sync, write_text
 from mc2.geometry import Grid
 from mc2.metrics import mse
 from mc2.reading.hdf5 import Dataset
-from mc2.reading.json import read_json
-from mc2.reading.plain import file_sha256
+from mc2.reading.json import read_object
+from mc2.reading.models import at_least, between, one_of, read_as, strict
+from mc2.reading.plain import file_sha256, naming
 from mc2.walks.engine import Options, check_budgets
 from mc2.zoo.difficulty import REFERENCE_WALKS, tier
 from mc2.zoo.fields import Fields
@@ -40,6 +40,7 @@ FIELDS = {"u": np.float32, "f": np.float32, "mask": np.uint8, "mean": np.float32
 OPEN_FILES = 8  # that a reader keeps
 
 
+@strict
 @dataclass(frozen=True)
 class Description:
     """What a build folder holds: all that its bytes depend on, as in its `build.json`.
@@ -48,35 +49,27 @@ class Description:
     device: `cpu` or `cuda`, whose walks agree statistically but not bit by bit. shard_size: instances in a shard.
     """
 
-    split: str
+    split: Annotated[str, one_of(*SPLITS)]
     range: tuple[int, int]
     budgets: tuple[int, ...]
     grid: int
     bounds: tuple[float, float, float, float]
-    seed: int
+    seed: Annotated[int, between(0, (1 << 63) - 1)]
     device: str
-    file_format: str
-    shard_size: int
+    file_format: Annotated[str, one_of(*FILE_FORMATS)]
+    shard_size: Annotated[int, at_least(1)]
     generator_version: str
     sampling: str
     epsilon: float
     max_steps: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.split, str) or self.split not in SPLITS:
-            raise unknown("split", self.split, SPLITS)
-        start, stop = (whole("range", end, 0) for end in listed("range", self.range, "two indices"))
-        size = SPLITS[self.split]
-        if not start < stop <= size:
+        (start, stop), size = self.range, SPLITS[self.split]
+        if not 0 <= start < stop <= size:
             raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
-        if self.file_format not in FILE_FORMATS:
-            raise unknown("format", self.file_format, FILE_FORMATS)
-        whole("shard size", self.shard_size, 1)
-        whole("seed", self.seed, 0, (1 << 63) - 1)
         Options(self.seed, self.epsilon, self.max_steps, self.sampling, device=self.device)
-        object.__setattr__(self, "range", (start, stop))
-        object.__setattr__(self, "budgets", tuple(check_budgets(self.budgets)))
-        object.__setattr__(self, "bounds", Grid(self.grid, self.bounds).bounds)
+        check_budgets(self.budgets)
+        Grid(self.grid, self.bounds)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -132,17 +125,13 @@ def checksums(number: int) -> str:
 def read_description(folder: Path) -> Description:
     """The description of a build folder. All of it is checked: it may come from a stranger."""
     path = folder / "build.json"
-    try:
-        data = read_json(path, "description of a build")
-        if not isinstance(data, dict) or any(data.pop(name, None) != value for name, value in FORMAT.items()):
+    if not path.exists():
+        raise InputError(f"{folder} is no build folder: there is no build.json")
+    with naming(path):
+        data = read_object(path, "description of a build")
+        if any(data.pop(name, None) != value for name, value in FORMAT.items()):
             raise InputError(f"must be an object with {json.dumps(FORMAT)[1:-1]}")
-        if data.keys() != Description.__annotations__.keys():
-            raise InputError(f"must have the keys {', '.join(Description.__annotations__)}")
-        return Description(**data)
-    except (ValueError, TypeError) as error:
-        if not path.exists():
-            raise InputError(f"{folder} is no build folder: there is no build.json") from None
-        raise InputError(f"{path}: {one_line(error)}") from None
+        return read_as(Description, data)
 
 
 def checksum_line(folder: Path, name: str) -> str:
