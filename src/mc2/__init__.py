@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mc2.benchmark.certify import certify as certify
     from mc2.errors import InputError as InputError
     from mc2.geometry import Grid as Grid
+    from mc2.geometry.drawings import read_domain as read_domain
     from mc2.problems import Biharmonic as Biharmonic
     from mc2.problems import Dirichlet as Dirichlet
     from mc2.problems import Helmholtz as Helmholtz
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "InputError": "mc2.errors",
     "Grid": "mc2.geometry",
+    "read_domain": "mc2.geometry.drawings",
     "Problem": "mc2.problems",
     "Laplace": "mc2.problems",
     "Poisson": "mc2.problems",

@@ -1,6 +1,7 @@
 """Domains from plain data, as problem files and records hold them. The data may come from strangers."""
 
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 from mc2.checks import listed
@@ -12,39 +13,60 @@ from mc2.geometry.polygon import Polygon
 from mc2.geometry.shapes import SHAPES, Rectangle
 
 
-def from_description(data: Any) -> Domain:
+def from_description(data: Any, folder: Path | None = None) -> Domain:
     """Build a domain from what `Domain.describe` gives.
 
     A shape is ``{"shape": "disk", "radius": 1.0, "center": [0.0, 0.0], "angle": 0.0}``, in which whatever has a default
     may be left out; its whole boundary may have a name: ``"name": "pipe"``. A composition is ``{"union": [..., ...]}``,
     or intersection or difference, of two or more domains. Any of them may have
     ``"marks": [{"name": "heater", "where": "x > 0", "on": "bottom"}]``: see `Domain.mark`.
+
+    folder: where drawings are: ``{"drawing": "plate.svg"}``, with the options of `mc2.read_domain`, is a file there or
+    in a folder within. None: no drawing is read.
     """
-    return _read(data, 0)
+    return _read(data, 0, folder)
 
 
-def _read(data: Any, depth: int) -> Domain:
+def _read(data: Any, depth: int, folder: Path | None) -> Domain:
     if not isinstance(data, dict):
         raise InputError(f'domain = {short(data)} must be a table such as {{"shape": "disk", "radius": 1.0}}')
     if depth > MAX_DEPTH:
         raise InputError(f"the domain nests operations more than {MAX_DEPTH} deep")
     if "marks" in data:
-        domain = _read({key: value for key, value in data.items() if key != "marks"}, depth)
+        domain = _read({key: value for key, value in data.items() if key != "marks"}, depth, folder)
         for mark in map(read_mark, listed("marks", data["marks"], "tables")):
             domain = Marked(domain, mark)
             _ = domain.boundary
         return domain
     if "shape" in data:
         return _read_shape(data)
+    if "drawing" in data:
+        return _read_drawing(data, folder)
     for key in data:
         if key not in COMPOSITIONS:
-            raise unknown("key of a domain", key, ["shape", "marks", *COMPOSITIONS])
+            raise unknown("key of a domain", key, ["shape", "drawing", "marks", *COMPOSITIONS])
     if len(data) != 1:
         raise InputError(
-            f"domain has {len(data)} keys ({', '.join(data)}): give one of shape, {', '.join(COMPOSITIONS)}"
+            f"domain has {len(data)} keys ({', '.join(data)}): give one of shape, drawing, {', '.join(COMPOSITIONS)}"
         )
     [(name, parts)] = data.items()
-    return COMPOSITIONS[name](*(_read(part, depth + 1) for part in listed(name, parts, "domains")))
+    return COMPOSITIONS[name](*(_read(part, depth + 1, folder) for part in listed(name, parts, "domains")))
+
+
+def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:
+    """What a file draws, if it is in the folder or below."""
+    from mc2.geometry.drawings import read_domain
+
+    options = dict(data)
+    name = options.pop("drawing")
+    if folder is None:
+        raise InputError(f"drawing = {short(name)}: only a problem file can name one")
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InputError(f"drawing = {short(name)} must be the name of a file")
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"drawing = {short(name)} must be in the folder of the problem file, or below")
+    return read_domain(path, **options)
 
 
 def _read_shape(data: dict[str, Any]) -> Domain:

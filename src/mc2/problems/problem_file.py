@@ -13,6 +13,7 @@
         { shape = "rectangle", a = 0.3, b = 0.2, center = [0.2, 0.1], angle = 0.4 },
     ]
 
+The domain may be a drawing beside the file: `domain = { drawing = "plate.svg" }`, with options of `mc2.read_domain`.
 A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a known solution, from which all data
 follow that are left out. A file is data: reading one runs nothing.
 """
@@ -48,11 +49,11 @@ def read_problem(path: str | Path) -> ProblemFile:
     """Read a problem file. Errors name the file, the key, the value and what is allowed."""
     with naming(path):
         stem = "".join(letter if letter.isprintable() else "?" for letter in Path(path).stem)
-        return problem_from_data(read_toml(path, "problem file"), title=stem)
+        return problem_from_data(read_toml(path, "problem file"), title=stem, folder=Path(path).parent)
 
 
-def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
-    """A problem from the contents of a problem file."""
+def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None = None) -> ProblemFile:
+    """A problem from the contents of a problem file. folder: where the drawings are that it names; None: nowhere."""
     for key in data:
         if key not in _KEYS:
             raise unknown("key", key, _KEYS)
@@ -64,7 +65,7 @@ def problem_from_data(data: dict[str, Any], title: str = "") -> ProblemFile:
     told = data.get("title", "")
     if not isinstance(told, str) or len(told) > MAX_TITLE or not told.isprintable():
         raise InputError(f"title = {short(told)}: must be one line of at most {MAX_TITLE} characters")
-    problem = FAMILIES[family](from_description(data["domain"]), **_arguments(family, data))
+    problem = FAMILIES[family](from_description(data["domain"], folder), **_arguments(family, data))
     grid = Grid.covering(problem.domain, data.get("grid", 256))
     problem.mask(grid)
     return ProblemFile(problem, grid, data.get("title", title))

@@ -1,0 +1,79 @@
+"""From a drawing to a domain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mc2.checks import positive
+from mc2.errors import InputError, unknown
+from mc2.geometry.compositions import Union
+from mc2.geometry.domain import Domain
+from mc2.geometry.drawings.drawing import Drawing
+from mc2.geometry.drawings.flattening import flattened
+from mc2.geometry.drawings.joining import extent, join, without_copies, without_points
+from mc2.geometry.drawings.mending import Mended, inside, mended
+from mc2.geometry.drawings.uniting import united
+from mc2.geometry.polygon import Polygon
+
+MAX_VERTICES = 200_000
+"""Vertices of a drawing, those of its flattened curves included."""
+MEND = 1e-3
+"""Gaps and loops of so many sizes of the drawing are mended, unless told otherwise."""
+FLATNESS = 1e-6
+"""Curves become lines that are off by at most so many of their sizes, unless told otherwise."""
+OVERLAPS = ("refuse", "join")
+
+
+class Built(NamedTuple):
+    """A domain, and what was mended or left out on the way to it, a line each."""
+
+    domain: Domain
+    notes: tuple[str, ...]
+
+
+def build(drawing: Drawing, mend: float = MEND, flatness: float = FLATNESS, overlaps: str = "refuse") -> Built:
+    """The domain of a drawing: inside an odd number of its closed curves; open curves within are slits."""
+    if overlaps not in OVERLAPS:
+        raise unknown("choice of overlaps", overlaps, OVERLAPS)
+    mend, flatness = _share("mend", mend), _share("flatness", flatness)
+    notes = list(drawing.notes)
+    size = extent(drawing.curves)
+    if not size > 0:
+        raise InputError("all its points are one")
+    curves = without_points(drawing.curves, size, notes)
+    curves = without_copies(curves, size, notes)
+    curves = join(curves, size, mend * size, notes)
+    polylines = [flattened(curve, flatness) for curve in curves]
+    total = sum(len(polyline.points) for polyline in polylines)
+    if total > MAX_VERTICES:
+        raise InputError(f"has {total:,} vertices, and {MAX_VERTICES:,} are allowed ({__name__}.MAX_VERTICES)")
+    polylines = united(polylines, [curve.polygon for curve in curves], overlaps == "join", size, mend * size, notes)
+    found = mended(polylines, size, mend * size, notes)
+    return Built(_domain(found), tuple(notes))
+
+
+def _share(name: str, value: float) -> float:
+    number = positive(name, value)
+    if number >= 0.5:
+        raise InputError(f"{name} = {number:g} must be below 0.5: it is in sizes of the drawing")
+    return number
+
+
+def _domain(found: Mended) -> Domain:
+    """Polygons: rings within an even number of others, each with those right within it as holes."""
+    if found.slits:
+        raise InputError(f"{found.slits[0].place} is open and within a ring: slits cannot be read yet")
+    depth = [sum(inside([other], ring.points[0]) for other in found.rings if other is not ring) for ring in found.rings]
+    polygons = [
+        Polygon(
+            ring.points,
+            [
+                hole.points
+                for hole, level in zip(found.rings, depth, strict=True)
+                if level == own + 1 and inside([ring], hole.points[0])
+            ],
+        )
+        for ring, own in zip(found.rings, depth, strict=True)
+        if own % 2 == 0
+    ]
+    return Union(*polygons) if len(polygons) > 1 else polygons[0]
