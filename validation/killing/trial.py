@@ -36,7 +36,8 @@ def run(command, folder, fault="kill", at=None, kill_after=None):
         time.sleep(kill_after)
         os.kill(process, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    steps = json.loads(told.read_text()) if told.exists() else None
+    # a process that was killed while it told them has told nothing
+    steps = json.loads(told.read_text()) if told.exists() and code >= 0 else None
     return code, said.read_text(errors="replace") if said.exists() else "", steps, time.perf_counter() - begun
 
 
