@@ -117,3 +117,44 @@ def test_walks_on_spheres_and_boundary_fits_refuse_what_they_cannot_solve():
     ):
         with pytest.raises(InputError, match="'bottom' has a neumann condition"):
             run(problem)
+
+
+FILE = """
+family = "laplace"
+[domain]
+difference = [
+    {shape = "rectangle", width = 2, height = 1},
+    {shape = "disk", radius = 0.2, center = [0.4, 0.1], name = "pipe"},
+]
+[boundary]
+pipe = 80
+left = "x + y"
+top = {robin = {coefficient = 0.2, value = 4}}
+"*" = {neumann = 0}
+"""
+
+
+def test_problem_files_give_conditions_by_parts(tmp_path):
+    path = tmp_path / "plate.toml"
+    path.write_text(FILE)
+    found = by_name(mc2.read_problem(path).problem)
+    wanted = by_name(mc2.Laplace(PLATE, {"pipe": 80, "left": "x + y", "top": Robin(0.2, 4), "*": Neumann(0)}))
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("top = {robbin = 1}", "unknown condition of boundary.top 'robbin': did you mean 'robin'"),
+        ("top = {robin = 4}", "boundary.top.robin needs a coefficient"),
+        ("top = {robin = {coefficient = 1, valeu = 2}}", "unknown key of boundary.top.robin 'valeu'"),
+        ("top = {neumann = [1]}", r"boundary.top.neumann.value = \[1\]: must be an expression text or a number"),
+        ("top = {neumann = 1, robin = 2}", "must have one key, of dirichlet, neumann, robin"),
+        ("tpo = 1", "unknown part of the boundary 'tpo'"),
+    ],
+)
+def test_problem_files_refuse_other_conditions(tmp_path, line, message):
+    path = tmp_path / "plate.toml"
+    path.write_text(FILE.replace("top = {robin = {coefficient = 0.2, value = 4}}", line))
+    with pytest.raises(InputError, match=f"plate.toml: .*{message}"):
+        mc2.read_problem(path)

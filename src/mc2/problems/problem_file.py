@@ -14,16 +14,25 @@
     ]
 
 The domain may be a drawing beside the file: `domain = { drawing = "plate.svg" }`, with options of `mc2.read_domain`.
+
+Boundary data may differ between the named parts of the boundary; "*" stands for the rest:
+
+    [boundary]
+    left = 100
+    top = {robin = {coefficient = 0.2, value = "4 + x"}}
+    "*" = {neumann = 0}
+
 A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a known solution, from which all data
 follow that are left out. A file is data: reading one runs nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Grid, from_description
+from mc2.problems.condition import CONDITIONS
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
 from mc2.reading.plain import naming
@@ -80,9 +89,8 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
             continue
         if key not in allowed:
             raise InputError(f"{family} takes no {key}: it takes {', '.join(allowed)}")
-        if isinstance(data[key], bool) or not isinstance(data[key], str | int | float):
-            raise InputError(f"{key} = {short(data[key])}: must be an expression text or a number")
-        arguments[key] = data[key]
+        by_parts = key in ("boundary", "laplacian") and isinstance(data[key], dict)
+        arguments[key] = _by_parts(key, data[key]) if by_parts else _function(key, data[key])
     for key, name in _PARAMETERS.items():
         needed = name in FAMILIES[family].parameters
         if needed and key not in data:
@@ -92,3 +100,32 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
         if needed:
             arguments[name] = data[key]
     return arguments
+
+
+def _by_parts(key: str, table: dict[str, Any]) -> dict[str, Any]:
+    """Boundary data by parts, each a function or a table that names a condition."""
+    return {part: _condition(f"{key}.{part}", value) for part, value in table.items()}
+
+
+def _condition(key: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return _function(key, value)
+    if len(value) != 1:
+        raise InputError(f"{key} = {short(value)}: must have one key, of {', '.join(CONDITIONS)}")
+    [(word, given)] = value.items()
+    if word not in CONDITIONS:
+        raise unknown(f"condition of {key}", word, CONDITIONS)
+    allowed = [field.name for field in fields(CONDITIONS[word])]  # type: ignore[arg-type]
+    arguments = given if isinstance(given, dict) else {"value": given}
+    for name in arguments:
+        if name not in allowed:
+            raise unknown(f"key of {key}.{word}", name, allowed)
+    if "coefficient" in allowed and "coefficient" not in arguments:
+        raise InputError(f"{key}.{word} needs a coefficient, such as {{coefficient = 0.2, value = 4}}")
+    return CONDITIONS[word](**{name: _function(f"{key}.{word}.{name}", part) for name, part in arguments.items()})
+
+
+def _function(key: str, value: Any) -> str | float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{key} = {short(value)}: must be an expression text or a number")
+    return value
