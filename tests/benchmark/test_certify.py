@@ -124,7 +124,7 @@ def test_functions_are_asked_on_a_grid_that_covers_the_domain():
 
 def test_bounds_say_where_an_array_lies():
     problem, box = mc2.Laplace(Rectangle(3.0, 1.0, center=(40, 7)), exact="(x - 40)*(y - 7)"), (37, 43, 6, 8)
-    x, y = Grid(48, box).points()
+    x, y = Grid(48, bounds=box).points()
     check(lambda seed: mc2.certify(problem, 0 * X, grid=box, seed=seed, **FEW), ((x - 40) * (y - 7)).ravel())
 
 
@@ -231,7 +231,7 @@ def test_units_do_not_matter(size, value, expected):
     unit_solution = f"sin(3*(x/{size}))*cos(2*(y/{size}))"
     source, boundary = f"{-13 * value / size**2}*{unit_solution}", f"{value}*{unit_solution}"
     problem = mc2.Poisson(Disk(size), source=source, boundary=boundary)
-    box = Grid(48, (-size, size, -size, size))
+    box = Grid(48, bounds=(-size, size, -size, size))
     found = mc2.certify(problem, (value * FIELD, box), **FEW)
     for one, unit in ((found.overall.rms, expected.overall.rms), (found.overall.mean, expected.overall.mean)):
         ends = one.estimate / value, one.low / value, one.high / value

@@ -104,7 +104,7 @@ def test_walls_thinner_than_the_lattice_are_seen(width):
 
 def test_lattices_continue_past_the_grid():
     task, method = problem("poisson", "annulus"), make_method("fd")  # its outer radius is 1.1
-    part, whole = method.field(task, Grid(40)), method.field(task, Grid(80, (-2, 2, -2, 2)))
+    part, whole = method.field(task, Grid(40)), method.field(task, Grid(80, bounds=(-2, 2, -2, 2)))
     np.testing.assert_allclose(part, whole[20:60, 20:60], atol=1e-10)
 
 
@@ -124,7 +124,7 @@ def test_pixels_that_are_not_square():
     task = mc2.Poisson(Disk(0.7, center=(1, 0)), exact="sin(3*x)*exp(y)")
     sizes, found = (16, 32, 64), []
     for size in sizes:
-        grid = Grid(size, (0, 2, -3, 3))
+        grid = Grid(size, bounds=(0, 2, -3, 3))
         found.append(np.abs(make_method("fd").field(task, grid) - task.on_grid(task.exact, grid)).max())
     assert order(sizes, found) > 1.9
 

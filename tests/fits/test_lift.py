@@ -42,7 +42,7 @@ def test_it_solves_the_equation(name, domain):
     np.testing.assert_allclose(apply(lift, x, y), SOURCE(x, y), atol=1e-8 * np.abs(SOURCE(x, y)).max())
 
 
-@pytest.mark.parametrize("grid", [None, Grid(64), Grid(48, (-2, 2, -1, 3))], ids=["none", "square", "moved"])
+@pytest.mark.parametrize("grid", [None, Grid(64), Grid(48, bounds=(-2, 2, -1, 3))], ids=["none", "square", "moved"])
 @pytest.mark.parametrize("name", ["poisson", "yukawa", "helmholtz"])
 def test_by_finite_differences(name, grid):
     """Values at points, differentiated numerically: no Fourier series in the check."""
@@ -60,9 +60,9 @@ def test_by_finite_differences(name, grid):
 GRIDS = {
     "any": (None, Grid(40)),
     "the grid's own": (Grid(40), Grid(40)),
-    "another": (Grid(40), Grid(33, (-1, 0.9, -0.8, 1))),
-    "off centre": (Grid(50, (-0.9, 1.3, -1, 1.2)), Grid(50, (-0.9, 1.3, -1, 1.2))),
-    "of oblong pixels": (Grid(40, (-1, 1, -0.6, 0.6)), Grid(40, (-1, 1, -0.6, 0.6))),
+    "another": (Grid(40), Grid(33, bounds=(-1, 0.9, -0.8, 1))),
+    "off centre": (Grid(50, bounds=(-0.9, 1.3, -1, 1.2)), Grid(50, bounds=(-0.9, 1.3, -1, 1.2))),
+    "of oblong pixels": (Grid(40, bounds=(-1, 1, -0.6, 0.6)), Grid(40, bounds=(-1, 1, -0.6, 0.6))),
 }
 
 
@@ -77,7 +77,7 @@ def test_grid_and_points_agree(name, case):
 
 
 def test_a_grid_s_pixels_are_points_of_the_lattice():
-    for grid in (Grid(40), Grid(256), Grid(50, (-0.9, 1.3, -1, 1.2))):
+    for grid in (Grid(40), Grid(256), Grid(50, bounds=(-0.9, 1.3, -1, 1.2))):
         lift = make_lift(SOURCE, Disk().bounds, OPERATORS["poisson"], grid)
         for axis, corner in ((grid.x, lift.corner[0]), (grid.y, lift.corner[1])):
             place = (axis - corner) / lift.step

@@ -141,6 +141,8 @@ def test_walks_on_a_grid_of_a_slanted_side():
     triangle = Polygon([(0, 0), (1, 0), (0, 1)])
     given = mc2.Laplace(triangle, lambda x, y: np.where(x + y == 1, 1.0, 0.0))
     wide = mc2.Laplace(triangle, lambda x, y: np.where(x + y > 1 - 1e-3 * (x * y > 1e-5), 1.0, 0.0))
-    one, two = (mc2.estimate(task, 200, grid=Grid(16, (0, 1, 0, 1)), device="cpu").mean for task in (given, wide))
+    one, two = (
+        mc2.estimate(task, 200, grid=Grid(16, bounds=(0, 1, 0, 1)), device="cpu").mean for task in (given, wide)
+    )
     np.testing.assert_allclose(one, two, atol=0.02)
     assert one.max() > 0.5

@@ -24,7 +24,7 @@ def error(size, where, mask=None, function=smooth):
 
 
 def test_values_at_pixel_centres():
-    grid = Grid(20, (-1, 3, 0, 1))
+    grid = Grid(20, bounds=(-1, 3, 0, 1))
     values = np.random.default_rng(0).normal(size=grid.shape)
     x, y = grid.points()
     np.testing.assert_allclose(GridFunction(values, grid)(x, y), values, atol=1e-12)
@@ -152,7 +152,7 @@ def test_arrays_carry_their_bounds():
     """The same function, given in every way, on a domain far from [-1, 1]²."""
     from types import SimpleNamespace
 
-    grid = Grid(40, BOX)
+    grid = Grid(40, bounds=BOX)
     values = linear(*grid.points())
     x, y = np.linspace(47.05, 52.95, 60), np.linspace(-17.1, -22.9, 30)  # y falls, and the array is not square
 
@@ -183,12 +183,12 @@ HOLED[10:20, 10:20] = np.nan
 
 UNCOVERED = [
     (np.ones((40, 40)), r"source: values on 40 × 40 pixels of the box \(-1, 1, -1, 1\) do not cover the domain in"),
-    (np.ones((40, 40)), r"as GridFunction\(values, Grid\(40, \(xmin, xmax, ymin, ymax\)\)\)"),
-    ((np.ones((40, 40)), Grid(40, (47.0, 52.5, -23.0, -17.0))), "do not cover the domain"),
+    (np.ones((40, 40)), r"as GridFunction\(values, Grid\(40, 40, \(xmin, xmax, ymin, ymax\)\)\)"),
+    ((np.ones((40, 40)), Grid(40, bounds=(47.0, 52.5, -23.0, -17.0))), "do not cover the domain"),
     ((HOLED, BOX), "nothing is known near"),
     ((np.ones((40, 40)), 3), "must be a list of 4 numbers"),
     ((np.ones((40, 40)), Grid(30)), "do not fit a grid of 30 × 30"),
-    ((np.ones((40, 30)), Grid(30)), r"not of shape \[40, 30\]"),
+    ((np.ones((40, 30)), Grid(30)), "40 × 30 values do not fit a grid of 30 × 30"),
 ]
 
 
@@ -201,7 +201,7 @@ def test_arrays_that_do_not_cover_the_domain(source, message):
 
 def test_pixels_that_are_not_needed_may_be_unknown():
     """Half a pixel beyond the array, unknown pixels outside the domain, and inside it for boundary data."""
-    x, y = Grid(40, BOX).points()
+    x, y = Grid(40, bounds=BOX).points()
     outside = np.where(FAR.contains(x, y), linear(x, y), np.nan)
     mc2.Poisson(FAR, source=(outside, BOX), boundary=0)
     mc2.Poisson(FAR, source=(linear(x, y), (47.05, 52.95, -22.95, -17.05)), boundary=0)

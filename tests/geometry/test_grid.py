@@ -37,13 +37,13 @@ def test_wrong_sizes(size):
 @pytest.mark.parametrize("bounds", [(1, -1, -1, 1), (0, 0, 0, 1), (0, 1, 0), (0, 1, 0, np.nan), "abcd", None])
 def test_wrong_bounds(bounds):
     with pytest.raises(InputError, match="grid bounds"):
-        Grid(8, bounds)
+        Grid(8, bounds=bounds)
 
 
 def test_covering():
     assert Grid.covering(Disk()) == Grid()
     wide = Rectangle(6.0, 2.0, center=(100.0, -20.0))
-    assert Grid.covering(wide, 32) == Grid(32, (94.0, 106.0, -26.0, -14.0))
+    assert Grid.covering(wide, 32) == Grid(32, 11, (94.0, 106.0, -22.0625, -17.9375))
     assert as_grid(None, wide) == Grid.covering(wide, 256)
     assert as_grid(np.int64(7), wide) == as_grid(7, wide) == Grid.covering(wide, 7)
     assert as_grid(Grid(3), wide) == Grid(3)

@@ -92,7 +92,7 @@ def test_coordinates_and_grids():
     frame = Frame((10.0, -4.0), 2.0)
     np.testing.assert_array_equal(frame.inward([10, 12], [-4, 0]), [[0, 1], [0, 2]])
     np.testing.assert_array_equal(frame.outward(*frame.inward([9.0, 3.0], [1.0, 5.0])), [[9, 3], [1, 5]])
-    assert frame.grid(Grid(8, (8, 12, -6, -2))) == Grid(8)
+    assert frame.grid(Grid(8, bounds=(8, 12, -6, -2))) == Grid(8)
 
 
 def test_formulas_keep_a_program_where_float32_can_run_it():

@@ -45,7 +45,7 @@ def test_a_good_file(tmp_path):
 def test_the_grid_covers_the_domain(tmp_path):
     assert read_problem(write(tmp_path, GOOD)).grid == Grid(64)
     far = read_problem(write(tmp_path, GOOD.replace("radius = 1.0", "radius = 4.0, center = [9, 9]")))
-    assert far.grid == Grid(64, (5, 13, 5, 13))
+    assert far.grid == Grid(64, bounds=(5, 13, 5, 13))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -129,3 +129,19 @@ def test_deep_nesting_is_refused(tmp_path):
     deep = "family = 'laplace'\nboundary = 1\ndomain = " + "{union=[" * 400 + "]}" * 400
     with pytest.raises(InputError):
         read_problem(write(tmp_path, deep))
+
+
+@pytest.mark.parametrize(
+    ("lines", "grid"),
+    [
+        ("grid = 40", Grid(40, 10, (1, 5, -0.5, 0.5))),
+        ("grid = [40, 30]", Grid(40, 30, (1, 5, -0.5, 0.5))),
+        ("grid = 40\nbounds = [0, 8, -1, 1]", Grid(40, 10, (0, 8, -1, 1))),
+        ("grid = [8, 3]\nbounds = [0, 8, -1, 1]", Grid(8, 3, (0, 8, -1, 1))),
+    ],
+)
+def test_grids_are_as_wide_and_high_as_the_domain_or_as_they_are_told(tmp_path, lines, grid):
+    path = tmp_path / "strip.toml"
+    domain = 'domain = {shape = "rectangle", width = 4, height = 1, center = [3, 0]}'
+    path.write_text(f'family = "laplace"\nboundary = "x"\n{lines}\n{domain}\n')
+    assert read_problem(path).grid == grid

@@ -277,7 +277,7 @@ def test_certificates_are_in_the_user_s_units():
     length, value, x0, y0 = 1e-5, 1e20, 3e-4, -2e-4
     inner = f"exp(2*(x - {x0})/{length})*cos(2*(y - ({y0}))/{length})"
     task = mc2.Laplace(Disk(length, center=(x0, y0)), boundary=f"{value!r}*{inner}")
-    grid = Grid(48, (x0 - length, x0 + length, y0 - length, y0 + length))
+    grid = Grid(48, bounds=(x0 - length, x0 + length, y0 - length, y0 + length))
     far = mc2.solve(task, 2, grid=grid).certify(16, 1000)
     unit = mc2.solve(SMOOTH, 2, grid=GRID).certify(16, 1000)
     assert len(far.regions) == len(unit.regions) == 9

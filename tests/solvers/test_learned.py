@@ -160,7 +160,7 @@ def test_pixels_are_square(tmp_path):
     loaded = load_network(str(weights(tmp_path)[0]), "cpu")
     *fields, _, source = case(1)
     with pytest.raises(InputError, match="square pixels only"):
-        correct_by_network(loaded, *fields, Grid(32, (-1, 1, -2, 2)), source)
+        correct_by_network(loaded, *fields, Grid(32, bounds=(-1, 1, -2, 2)), source)
 
 
 @pytest.mark.parametrize("size", [20, 50])

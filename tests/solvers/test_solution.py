@@ -10,7 +10,7 @@ from mc2.errors import InputError
 from mc2.geometry import Annulus, Disk, Grid, Square
 from mc2.walks import estimate
 
-GRID = Grid(24, (-1.0, 1.0, -1.2, 0.8))
+GRID = Grid(24, bounds=(-1.0, 1.0, -1.2, 0.8))
 PROBLEM = mc2.Poisson(Annulus(0.3, 1.0), exact="sin(3*x)*cos(y)")
 KINDS = {
     "rounds": {"walks": 4},

@@ -259,7 +259,7 @@ def test_a_domain_that_extends_past_the_grid():
     assert rms(error(found)) < 1e-4
     x, y = np.array([2.9, -2.5]), np.array([0.4, -0.3])
     np.testing.assert_allclose(found(x, y), task.exact(x, y), atol=1e-4)
-    elsewhere = mc2.solve(task, 8, grid=Grid(40, (2, 3, -0.5, 0.5)))
+    elsewhere = mc2.solve(task, 8, grid=Grid(40, bounds=(2, 3, -0.5, 0.5)))
     assert rms(error(elsewhere)) < 1e-4
 
 
@@ -363,7 +363,7 @@ def test_bad_arguments(given, message):
 
 def test_a_grid_without_pixels_inside():
     with pytest.raises(InputError, match="no pixel centre"):
-        mc2.solve(SMOOTH, grid=Grid(4, (2, 3, 2, 3)))
+        mc2.solve(SMOOTH, grid=Grid(4, bounds=(2, 3, 2, 3)))
 
 
 KINDS = [(family, kind) for family in ("poisson", "yukawa", "helmholtz", "biharmonic") for kind in ("jump", "1/r")]

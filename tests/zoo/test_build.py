@@ -121,7 +121,7 @@ def test_finished_shards_are_skipped(copy):
         ({"stop": 7}, r"range is \[0, 6\] there, \[0, 7\] was asked for"),
         ({"budgets": (1, 8)}, r"budgets is \[1, 32\] there, \[1, 8\] was"),
         ({"grid": Grid(17)}, "grid is 16 there, 17 was"),
-        ({"grid": Grid(16, (0, 1, 0, 1))}, r"bounds is .* there"),
+        ({"grid": Grid(16, bounds=(0, 1, 0, 1))}, r"bounds is .* there"),
         ({"seed": 1}, "seed is 0 there, 1 was"),
         ({"shard_size": 3}, "shard_size is 2 there, 3 was"),
         ({"file_format": "npz"}, "file_format is 'hdf5' there, 'npz' was"),
@@ -179,7 +179,7 @@ def test_cluster(tmp_path, folder):
         assert build(tmp_path / "a", cluster=address).shards_made == 1
         assert contents(tmp_path / "a") == contents(folder)
         with pytest.raises(InputError, match=r"a worker says: .* no pixel centre"):
-            build(tmp_path / "b", cluster=address, grid=Grid(2, (8.0, 9.0, 8.0, 9.0)))
+            build(tmp_path / "b", cluster=address, grid=Grid(2, bounds=(8.0, 9.0, 8.0, 9.0)))
 
 
 def test_no_dask(tmp_path, monkeypatch):

@@ -69,7 +69,7 @@ class Case:
         xmin, xmax, ymin, ymax = self.domain.bounds
         half = 0.5 * max(xmax - xmin, ymax - ymin)
         x, y = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
-        return Grid(GRID, (x - half, x + half, y - half, y + half))
+        return Grid(GRID, bounds=(x - half, x + half, y - half, y + half))
 
     @property
     def arguments(self) -> dict[str, Data]:
@@ -124,7 +124,7 @@ class Case:
         return (
             f"import mc2\n{head}{functions}\n"
             f"domain = {domain}\nproblem = mc2.{CLASSES[self.draft.family]}(\n    domain,\n    {given},\n)\n"
-            f"solution = mc2.solve(problem{options}, grid=mc2.Grid({GRID}, {self.grid.bounds}))\n"
+            f"solution = mc2.solve(problem{options}, grid=mc2.Grid({GRID}, bounds={self.grid.bounds}))\n"
         )
 
     def solve_options(self) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def placed(field: Any, grid: Where) -> GridFunction:
         raise InputError("a field must be real numbers [rows, columns], all rows of one length") from None
     check_field(array.dtype, array.shape)
     if grid is None or isinstance(grid, int):
-        raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, (xmin, xmax, ymin, ymax))")
+        raise InputError("an array does not say where it lies: give grid=mc2.Grid(n, bounds=(xmin, xmax, ymin, ymax))")
     return GridFunction(array.astype(float).filled(np.nan), read_bounds("grid", grid))
 
 

@@ -64,4 +64,4 @@ def parse_bounds(text: str) -> tuple[float, float, float, float]:
         xmin, xmax, ymin, ymax = (float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"bounds = {short(text)} must be four numbers xmin,xmax,ymin,ymax") from None
-    return Grid(1, (xmin, xmax, ymin, ymax)).bounds
+    return Grid(1, bounds=(xmin, xmax, ymin, ymax)).bounds

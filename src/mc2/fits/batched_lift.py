@@ -32,7 +32,7 @@ def lattices(grid: Grid) -> tuple[Grid, ...]:
     """Around a grid, with its pixels among their points."""
     step, margins = grid.spacing[0], [int(np.ceil(MARGIN * grid.size)) + more for more in WIDER]
     ends = np.array([-step, step, -step, step])
-    return tuple(Grid(grid.size + 2 * margin, tuple(grid.bounds + margin * ends)) for margin in margins)
+    return tuple(Grid(grid.size + 2 * margin, bounds=tuple(grid.bounds + margin * ends)) for margin in margins)
 
 
 def lattice_for(operator: Operator, grid: Grid) -> Grid:
@@ -101,8 +101,16 @@ def lift_of(source: Function | None, operator: Operator, grid: Grid) -> NDArray[
     """The lift of one source on a grid [n, n], as networks know it."""
     if source is None:
         return np.zeros(grid.shape, np.float32)
+    rows, columns = grid.shape
+    grid = _squared(grid)
     lattice = lattice_for(operator, grid)
     sources = torch.from_numpy(source(*lattice.points()))[None]
     lift = lift_sources(sources, torch.tensor([operator.coefficients], dtype=torch.float64), lattice, grid)
     found: NDArray[np.float32] = lift[0].float().numpy()
-    return found
+    return found[:rows, :columns]
+
+
+def _squared(grid: Grid) -> Grid:
+    """The square grid of which a grid is the lower left part."""
+    count, (xmin, _, ymin, _), (width, height) = max(grid.shape), grid.bounds, grid.spacing
+    return Grid(count, bounds=(xmin, xmin + count * width, ymin, ymin + count * height))

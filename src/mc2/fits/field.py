@@ -78,7 +78,7 @@ class Field:
     def on_grid(self, grid: Grid, mask: NDArray[np.bool_]) -> Array:
         """Values at the pixels of a mask, 0 elsewhere."""
         field = np.zeros(grid.shape)
-        if grid.size > SHARED:  # too many pixels to do at once
+        if max(grid.shape) > SHARED:  # too many pixels to do at once
             return self._by_blocks(grid, mask, field)
         x, y = (c[mask] for c in grid.points())
         field[mask] = np.concatenate(in_halves(replace(self, lift=None), x, y))

@@ -194,7 +194,7 @@ def _solve_lower(factor: Array, right: Array, transposed: bool = False) -> Array
 
 
 class Smoothing:
-    """Takes their own noise out of variances. mask: where they are known [n, n]. distance: to the boundary."""
+    """Takes their own noise out of variances. mask: where they are known [ny, nx]. distance: to the boundary."""
 
     def __init__(self, mask: NDArray[np.bool_], distance: Array) -> None:
         self.mask, self.bins = mask, Bins(distance[mask])
@@ -215,10 +215,11 @@ class Smoothing:
     def _spread(self, field: Array) -> Array:
         from scipy.ndimage import uniform_filter
 
-        size, width = len(field), max(3, round(SMOOTHING * len(field)))
+        size = max(field.shape)
+        width = max(3, round(SMOOTHING * size))
         if size <= SMALL:
-            average = _moving_average(size, width)
-            return np.asarray(average @ field @ average.T)
+            down, across = (_moving_average(length, width) for length in field.shape)
+            return np.asarray(down @ field @ across.T)
         return uniform_filter(uniform_filter(field, width, mode="constant"), width, mode="constant")
 
 

@@ -24,8 +24,8 @@ class GridFunction(Function):
 
     values: [rows, columns], row = y increasing; NaN where nothing is known, as outside a domain. Unknown pixels
         continue the nearest known one with its slope, so that a spline near the edge of what is known is not spoilt.
-    grid: a `Grid` of as many pixels, or bounds (xmin, xmax, ymin, ymax) of the outer pixels' outer edges, with which
-        an array need not be square; [-1, 1]² if not given.
+    grid: a `Grid` of as many pixels, or bounds (xmin, xmax, ymin, ymax) of the outer pixels' outer edges; [-1, 1]² if
+        neither is given, for which the array must be square.
     """
 
     def __init__(self, values: ArrayLike, grid: Grid | Bounds | None = None) -> None:
@@ -33,15 +33,15 @@ class GridFunction(Function):
             array = np.array(values, float)
         except (TypeError, ValueError):
             raise InputError("values on a grid must be numbers") from None
-        if array.ndim != 2 or 0 in array.shape or (not isinstance(grid, tuple) and array.shape[0] != array.shape[1]):
+        if array.ndim != 2 or 0 in array.shape or (grid is None and array.shape[0] != array.shape[1]):
             raise InputError(f"values on a grid must be an array [n, n], not of shape {list(array.shape)}")
-        if isinstance(grid, Grid) and grid.size != len(array):
-            raise InputError(f"{len(array)} × {len(array)} values do not fit a grid of {grid.size} × {grid.size}")
+        if isinstance(grid, Grid) and grid.shape != array.shape:
+            raise InputError(f"{len(array)} × {array.shape[1]} values do not fit a grid of {grid.ny} × {grid.nx}")
         if not np.isfinite(array).any() or np.isinf(array).any():
             raise InputError("values on a grid must be finite, or NaN where unknown, and not unknown everywhere")
         self.values: NDArray[np.float64] = array
         bounds = grid.bounds if isinstance(grid, Grid) else grid or Grid(1).bounds
-        self.bounds: Bounds = Grid(1, bounds).bounds
+        self.bounds: Bounds = Grid(1, bounds=bounds).bounds
         """(xmin, xmax, ymin, ymax)."""
 
     @classmethod
@@ -62,10 +62,9 @@ class GridFunction(Function):
 
     @property
     def grid(self) -> Grid:
-        """The grid of a square array."""
-        if self.values.shape[0] != self.values.shape[1]:
-            raise InputError(f"{self.text} are no square grid: see bounds and values")
-        return Grid(len(self.values), self.bounds)
+        """The grid of the array."""
+        rows, columns = self.values.shape
+        return Grid(columns, rows, self.bounds)
 
     @property
     def spacing(self) -> tuple[float, float]:
@@ -115,7 +114,7 @@ class GridFunction(Function):
         raise InputError(
             f"{name}: {self.text} of the box {here.format(*self.bounds)} do not cover the domain in "
             f"{here.format(*domain.bounds)}: nothing is known near ({x[missing[0]]:.4g}, {y[missing[0]]:.4g}); say "
-            f"where they lie, as GridFunction(values, {f'Grid({rows}, {bounds})' if rows == columns else bounds})"
+            f"where they lie, as GridFunction(values, Grid({columns}, {rows}, {bounds}))"
         )
 
     def _place(self, x: Array, y: Array) -> Array:

@@ -215,7 +215,7 @@ class Domain(metaclass=CheckedArguments):
             ax = plt.gca()
         xmin, xmax, ymin, ymax = self.bounds
         margin = 0.05 * self.size
-        x, y = Grid(512, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)).points()
+        x, y = Grid(512, bounds=(xmin - margin, xmax + margin, ymin - margin, ymax + margin)).points()
         d = self.distance(x, y)
         ax.contourf(x, y, d, levels=[0, np.inf], colors=["tab:blue"], alpha=0.3)
         ax.contour(x, y, d, levels=[0], colors=["tab:blue"])

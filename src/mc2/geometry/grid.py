@@ -1,6 +1,7 @@
-"""The evaluation grid: cell centres of a square array of pixels."""
+"""The evaluation grid: the centres of an array of pixels."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -14,6 +15,8 @@ from mc2.errors import InputError, short
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain
 
+Bounds = tuple[float, float, float, float]
+
 MAX_SIZE = 4096
 """Pixels along a side of a grid: all that is computed on one then fits into 2 GB."""
 SHARED = 1024
@@ -24,41 +27,69 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Grid:
-    """n × n cell centres: row = y, increasing; column = x.
+    """ny × nx cell centres: row = y, increasing; column = x.
 
-    The centres on [xmin, xmax] are x_j = xmin + (j + 1/2)(xmax - xmin)/n, and likewise in y.
+    The centres on [xmin, xmax] are x_j = xmin + (j + 1/2)(xmax - xmin)/nx, and likewise in y.
 
-    size: n, from 1 to 4096 (`MAX_SIZE`); 256 is the paper's.
+    nx: columns, from 1 to 4096 (`MAX_SIZE`); 256 is the paper's.
+    ny: rows; as many as columns if they are left out.
     bounds: (xmin, xmax, ymin, ymax).
     """
 
-    size: int = 256
-    bounds: tuple[float, float, float, float] = (-1.0, 1.0, -1.0, 1.0)
+    nx: int = 256
+    ny: int = None  # type: ignore[assignment]  # as many as columns
+    bounds: Bounds = (-1.0, 1.0, -1.0, 1.0)
 
     def __post_init__(self) -> None:
+        if isinstance(self.ny, Sequence | np.ndarray):
+            raise InputError(f"grid ny = {short(self.ny)} must be a number of rows: bounds are given by name, bounds=…")
         bounds = numbers("grid bounds", self.bounds, 4)
         if bounds[0] >= bounds[1] or bounds[2] >= bounds[3]:
             raise InputError(f"grid bounds = {short(bounds)} must be (xmin, xmax, ymin, ymax), each min below its max")
-        object.__setattr__(self, "size", whole("grid size", self.size, 1, MAX_SIZE, f"{__name__}.MAX_SIZE"))
+        rows = self.nx if self.ny is None else self.ny
+        for name, count in (("nx", self.nx), ("ny", rows)):
+            label = "grid size" if self.ny is None else f"grid {name}"
+            object.__setattr__(self, name, whole(label, count, 1, MAX_SIZE, f"{__name__}.MAX_SIZE"))
         object.__setattr__(self, "bounds", bounds)
 
     @classmethod
     def covering(cls, domain: "Domain", size: int = 256) -> "Grid":
-        """The grid of square pixels around a domain: a square with the center of its bounding box, and its size."""
-        xmin, xmax, ymin, ymax = domain.bounds
-        x, y, half = xmin + 0.5 * (xmax - xmin), ymin + 0.5 * (ymax - ymin), 0.5 * domain.size
-        return cls(size, (x - half, x + half, y - half, y + half))
+        """The grid of square pixels that covers a domain's bounding box, with its center.
+
+        size: pixels along the longer side; as many as it takes along the other one.
+        """
+        return cls.over(domain.bounds, size)
+
+    @classmethod
+    def over(cls, bounds: Bounds, size: int = 256) -> "Grid":
+        """The grid of square pixels that covers a box (xmin, xmax, ymin, ymax). size: as for `covering`."""
+        size = whole("grid size", size, 1, MAX_SIZE, f"{__name__}.MAX_SIZE")
+        xmin, xmax, ymin, ymax = numbers("grid bounds", bounds, 4)
+        width, height = xmax - xmin, ymax - ymin
+        longer = max(width, height)
+        step = longer / size
+        counts = [max(1, min(size, math.ceil(side / step - 1e-9))) for side in (width, height)]
+        x, y = xmin + 0.5 * width, ymin + 0.5 * height
+        across, up = (0.5 * longer if count == size else 0.5 * step * count for count in counts)
+        return cls(counts[0], counts[1], (x - across, x + across, y - up, y + up))
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
-        return self.size, self.size
+        return self.ny, self.nx
+
+    @property
+    def size(self) -> int:
+        """Pixels along a side, for those who know square grids only."""
+        if self.nx != self.ny:
+            raise InputError(f"the grid has {self.ny} × {self.nx} pixels, and a square one is needed: give one number")
+        return self.nx
 
     @property
     def spacing(self) -> tuple[float, float]:
         """Width and height of a cell."""
         xmin, xmax, ymin, ymax = self.bounds
-        return (xmax - xmin) / self.size, (ymax - ymin) / self.size
+        return (xmax - xmin) / self.nx, (ymax - ymin) / self.ny
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
@@ -67,28 +98,28 @@ class Grid:
 
     @property
     def x(self) -> np.ndarray:
-        """Column centres [n]."""
-        return _centres(self.size, *self.bounds[:2])
+        """Column centres [nx]."""
+        return _centres(self.nx, *self.bounds[:2])
 
     @property
     def y(self) -> np.ndarray:
-        """Row centres [n]."""
-        return _centres(self.size, *self.bounds[2:])
+        """Row centres [ny]."""
+        return _centres(self.ny, *self.bounds[2:])
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of all centres, two arrays [n, n] to read only."""
-        if self.size <= SHARED:
+        """Coordinates of all centres, two arrays [ny, nx] to read only."""
+        if max(self.shape) <= SHARED:
             return _points(self)
         return np.broadcast_to(self.x, self.shape), np.broadcast_to(self.y[:, None], self.shape)
 
     def blocks(self) -> Iterator[slice]:
         """Rows of the grid, some at a time, for what would take much memory if it were done at once."""
-        rows = max(1, BLOCK // self.size)
-        return (slice(first, min(first + rows, self.size)) for first in range(0, self.size, rows))
+        rows = max(1, BLOCK // self.nx)
+        return (slice(first, min(first + rows, self.ny)) for first in range(0, self.ny, rows))
 
 
 def as_grid(grid: Grid | int | None, domain: "Domain") -> Grid:
-    """A grid as it is; for a number of pixels along a side, 256 if none is given, the grid that covers the domain."""
+    """A grid as it is; for a number of pixels along the longer side, 256 if none is given, the one that covers it."""
     if isinstance(grid, Grid):
         return grid
     if grid is None:

@@ -82,7 +82,7 @@ class Frame:
     def grid(self, grid: Grid) -> Grid:
         """A grid in the frame."""
         (xmin, xmax), (ymin, ymax) = self.inward(grid.bounds[:2], grid.bounds[2:])
-        return Grid(grid.size, (float(xmin), float(xmax), float(ymin), float(ymax)))
+        return Grid(grid.nx, grid.ny, (float(xmin), float(xmax), float(ymin), float(ymax)))
 
     def domain(self, domain: Domain) -> Domain:
         """A domain in the frame."""

@@ -181,14 +181,14 @@ class Problem(metaclass=CheckedArguments):
         """Points [2, n] all over the domain and along its boundary."""
         xmin, xmax, ymin, ymax = self.domain.bounds
         half, x, y = 0.5 * self.domain.size, 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
-        points = np.stack(Grid(_COVER, (x - half, x + half, y - half, y + half)).points()).reshape(2, -1)
+        points = np.stack(Grid(_COVER, bounds=(x - half, x + half, y - half, y + half)).points()).reshape(2, -1)
         return np.concatenate([points[:, self.domain.contains(*points)], self.domain.sample_boundary(_CHECKS).T], 1)
 
     def mask(self, grid: Grid) -> NDArray[np.bool_]:
         """The pixels inside the domain; at least one."""
         mask = self.domain.mask(grid)
         if not mask.any():
-            raise InputError(f"the domain has no pixel centre of the {grid.size} × {grid.size} grid inside")
+            raise InputError(f"the domain has no pixel centre of the {grid.ny} × {grid.nx} grid inside")
         return mask
 
     def on_grid(self, function: Function, grid: Grid) -> Array:

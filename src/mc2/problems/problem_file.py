@@ -4,7 +4,8 @@
     lambda = 9.0                           # yukawa only; helmholtz has k
     source = "40*x*y"                      # functions are expressions in x and y, or numbers
     boundary = "x**2 - y"
-    grid = 256                             # pixels along a side of a square around the domain; 256 if left out
+    grid = 256                             # pixels along the longer side, or [columns, rows]; 256 if left out
+    bounds = [-1, 1, -1, 1]                # xmin, xmax, ymin, ymax of the grid; it covers the domain if left out
     title = "Any text"                     # shown above plots
 
     [domain]
@@ -31,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from mc2.errors import InputError, short, unknown
-from mc2.geometry import Grid, from_description
+from mc2.geometry import Domain, Grid, from_description
 from mc2.problems.condition import CONDITIONS
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
@@ -42,7 +43,7 @@ MAX_TITLE = 200
 """Characters of a title, which is drawn above plots."""
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
 _PARAMETERS = {"lambda": "lam", "k": "k"}
-_KEYS = ("family", "domain", "grid", "title", *_FUNCTIONS, *_PARAMETERS)
+_KEYS = ("family", "domain", "grid", "bounds", "title", *_FUNCTIONS, *_PARAMETERS)
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,20 @@ def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None
     if not isinstance(told, str) or len(told) > MAX_TITLE or not told.isprintable():
         raise InputError(f"title = {short(told)}: must be one line of at most {MAX_TITLE} characters")
     problem = FAMILIES[family](from_description(data["domain"], folder), **_arguments(family, data))
-    grid = Grid.covering(problem.domain, data.get("grid", 256))
+    grid = _grid(data, problem.domain)
     problem.mask(grid)
     return ProblemFile(problem, grid, data.get("title", title))
+
+
+def _grid(data: dict[str, Any], domain: Domain) -> Grid:
+    """The grid of a file: it covers the domain unless bounds are given."""
+    count = data.get("grid", 256)
+    if isinstance(count, list):
+        if len(count) != 2:
+            raise InputError(f"grid = {short(count)}: must be a number of pixels, or two, of columns and rows")
+        xmin, xmax, ymin, ymax = domain.bounds
+        return Grid(count[0], count[1], data.get("bounds", (xmin, xmax, ymin, ymax)))
+    return Grid.over(data["bounds"], count) if "bounds" in data else Grid.covering(domain, count)
 
 
 def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -345,7 +345,7 @@ def cover(domain: Domain, count: int) -> Grid | None:
     while True:
         if size > FINEST:
             return None
-        grid = Grid(size, (x - half, x + half, y - half, y + half))
+        grid = Grid(size, bounds=(x - half, x + half, y - half, y + half))
         inside = int(domain.mask(grid).sum())
         if inside >= 0.9 * count:
             return grid

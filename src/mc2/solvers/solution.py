@@ -70,7 +70,7 @@ class _ScaledEvaluator:
 class Solution:
     """The solution of a problem on a grid.
 
-    values: [n, n], row = y, 0 outside the mask.
+    values: [ny, nx], row = y, 0 outside the mask.
     method: how it was obtained, `rounds`, `boundary` (least squares on the boundary, without walks), `physics`, `none`
     (the walks' mean) or a network's name.
     history: step by step.
@@ -113,7 +113,7 @@ class Solution:
 
     @cached_property
     def standard_error(self) -> Array:
-        """Of the values [n, n], 0 outside the mask."""
+        """Of the values [ny, nx], 0 outside the mask."""
         if self.known_error is not None:
             return self.known_error
         out = np.zeros(self.grid.shape)

@@ -126,7 +126,7 @@ def _from_files(config: Config, start: int, rank: int, ranks: int, device: torch
         for number in count(start):
             yield [position % length for position in chooser.positions(number)]
 
-    grid, order = Grid(description.grid, description.bounds), list(data.shards.budgets)
+    grid, order = Grid(description.grid, bounds=description.bounds), list(data.shards.budgets)
     loader = DataLoader(data, batch_sampler=positions(), num_workers=LOADERS if device.type == "cuda" else 0)
     for number, found in enumerate(loader, start):
         walks = chooser.budgets_of(number)

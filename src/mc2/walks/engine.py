@@ -1,5 +1,6 @@
 """Running walks: from a problem, budgets and places to estimates."""
 
+import math
 import os
 import time
 import warnings
@@ -152,7 +153,7 @@ def walk(
 ) -> list[Estimate]:
     """What `trajectory` does, without its warnings. Walks are in the problem's frame, whatever its units."""
     plan, instance = make_plan(problem, chosen.estimator), whole("instance", instance, 0, MAX_KEY)
-    count = as_grid(grid, problem.domain).size ** 2 if points is None else np.size(points) // 2
+    count = math.prod(as_grid(grid, problem.domain).shape) if points is None else np.size(points) // 2
     _check_count(count, budgets)
     frame = Frame.of(problem)
     if not 1 / LARGEST_VALUE <= frame.value <= LARGEST_VALUE:

@@ -57,7 +57,7 @@ class Record:
 class Estimate:
     """Mean of the walks at every point and the variance of that mean; both are 0 outside the mask.
 
-    On a grid, arrays have its shape [n, n] (row = y, column = x); at query points [count]. With one walk the variance
+    On a grid, arrays have its shape [ny, nx] (row = y, column = x); at query points [count]. With one walk the variance
     is unknown, which is written as infinity. With stratified directions it is an upper estimate.
     """
 
@@ -109,7 +109,7 @@ class Estimate:
                 raise InputError(f"{where} must be finite")
             mean, variance, mask = (arrays.read(name) for name in ("mean", "variance", "mask"))
             _check_values(mean, variance, mask, record)
-            grid = Grid(len(mean), tuple(place.tolist())) if where == "bounds" else None
+            grid = Grid(mean.shape[1], mean.shape[0], tuple(place.tolist())) if where == "bounds" else None
             return cls(mean, variance, mask, record, grid, place if grid is None else None)
 
     def plot(self, exact: Any = None, title: str = "") -> "Figure":
@@ -132,8 +132,8 @@ def _check_headers(arrays: Arrays, where: str) -> None:
     """Types and shapes, which must go together, before anything is read."""
     shape = arrays.headers["mean"].shape
     place, wanted = arrays.headers[where], ((4,) if where == "bounds" else (*shape, 2))
-    if len(shape) != (2 if where == "bounds" else 1) or (len(shape) == 2 and shape[0] != shape[1]):
-        raise InputError(f"mean of shape {list(shape)} must be [n, n] on a grid, [count] at points")
+    if len(shape) != (2 if where == "bounds" else 1):
+        raise InputError(f"mean of shape {list(shape)} must be [rows, columns] on a grid, [count] at points")
     kinds = {"mean": np.float64, "variance": np.float64, "mask": np.bool_}
     for name, kind in kinds.items():
         if arrays.headers[name].dtype != kind or arrays.headers[name].shape != shape:

@@ -143,8 +143,8 @@ def make_shard(folder: str, number: int, advance: Callable[[int], None] | None =
         for first in range(0, len(indices), BATCH):
             instances = [generate(about.split, int(index)) for index in indices[first : first + BATCH]]
             yield make_fields(
-                instances, about.budgets, grid=Grid(about.grid, about.bounds), seed=about.seed, device=about.device,
-                sampling=about.sampling, epsilon=about.epsilon, max_steps=about.max_steps,
+                instances, about.budgets, grid=Grid(about.grid, bounds=about.bounds), seed=about.seed,
+                device=about.device, sampling=about.sampling, epsilon=about.epsilon, max_steps=about.max_steps,
             )  # fmt: skip
             if advance:
                 advance(len(instances))

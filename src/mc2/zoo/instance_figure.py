@@ -83,7 +83,7 @@ def show_domain(ax: "Axes", instance: Instance, mask: Any, grid: Grid) -> None:
     """The mask, the outline of the domain also where it leaves the grid, and the grid's frame."""
     xmin, xmax, ymin, ymax = grid.bounds
     reach = 1.04 * max(*map(abs, grid.bounds), *map(abs, instance.domain.bounds))
-    x, y = Grid(400, (-reach, reach, -reach, reach)).points()
+    x, y = Grid(400, bounds=(-reach, reach, -reach, reach)).points()
     distance = instance.domain.distance(x, y)
     leaves = (distance > 0)[(x < xmin) | (x > xmax) | (y < ymin) | (y > ymax)].any()
     ax.imshow(np.where(mask, 1.0, np.nan), origin="lower", extent=grid.extent, cmap="Greys", vmin=0, vmax=4)

@@ -69,7 +69,7 @@ class Description:
             raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
         Options(self.seed, self.epsilon, self.max_steps, self.sampling, device=self.device)
         check_budgets(self.budgets)
-        Grid(self.grid, self.bounds)
+        Grid(self.grid, bounds=self.bounds)
 
     @property
     def data(self) -> dict[str, Any]:
