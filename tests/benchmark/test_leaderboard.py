@@ -57,7 +57,7 @@ def test_entries_survive_their_file(tmp_path, scores, entry):
         read_entries(tmp_path)
     with pytest.raises(InputError, match="256 × 256 pixels, not 32"):
         make_entry(scores, **ABOUT)
-    with pytest.raises(InputError, match="needs method"):
+    with pytest.raises(InputError, match="a new entry lacks 'method': at most 80"):
         make_entry(scores | {"grid": 256})
     with pytest.raises(InputError, match="unknown key of a new entry 'checksum'"):
         make_entry(scores | {"grid": 256}, **ABOUT, checksum="0" * 64)
@@ -92,9 +92,10 @@ def _claimed(part, metric, value):
 
 
 BAD_ENTRIES = [
-    ({"methd": "x"}, "unknown key of the entry 'methd': did you mean 'method'?"),
-    ({"method": "  "}, "method must not be empty"),
-    ({"method": "x" * 81}, "at most 80 characters"),
+    ({"methd": "x"}, "unknown key 'methd': did you mean 'method'?"),
+    ({"method": "  "}, "method = ' ' must be at most 80 of the letters A to Z"),
+    ({"authors": " "}, "authors = ' ' must be one line of at most 300 characters, not empty"),
+    ({"method": "x" * 81}, "at most 80 of the letters"),
     ({"notes": "two\nlines"}, "must be one line"),
     ({"authors": "right\u202eleft"}, "must be one line"),
     ({"code": "javascript:alert(1)"}, "must be a link that begins with https://"),
@@ -107,28 +108,29 @@ BAD_ENTRIES = [
     ({"code": "https://xn--80ak6aa92e.com/"}, "and a plain host"),
     ({"code": "https://\u0430pple.com/"}, "and a plain host"),
     ({"code": "https://good.org\\@evil.org/"}, "and a plain host"),
-    ({"method": "w\u043es"}, "must be of the letters A to Z"),
-    ({"method": "wos "}, "must be of the letters A to Z"),
-    ({"method": "w  s"}, "must be of the letters A to Z"),
-    ({"method": "-.-"}, "must be of the letters A to Z"),
+    ({"method": "w\u043es"}, "of the letters A to Z"),
+    ({"method": "wos "}, "of the letters A to Z"),
+    ({"method": "w  s"}, "of the letters A to Z"),
+    ({"method": "-.-"}, "of the letters A to Z"),
     ({"setting": "corection"}, "did you mean 'correction'?"),
     ({"walks": -1}, "walks = -1 must be an integer from 0"),
     ({"walks": True}, "walks = True must be an integer"),
-    ({"seconds_per_field": "fast"}, "must be a finite number"),
+    ({"seconds_per_field": "fast"}, "seconds_per_field = 'fast' must be a finite number from 0"),
     ({"split": "train"}, "known: test"),
     ({"count": 4}, "count = 4 must be an integer from 10"),
     ({"generator_version": "2"}, "must be '1'"),
-    ({"checksum": "A" * 64}, "64 digits of the SHA-256"),
+    ({"checksum": "A" * 64}, "64 digits of the predictions' SHA-256"),
     ({"date": "15.11.2026"}, "must be a day such as"),
     ({"evaluated": {}}, "evaluated_split = '' must be a fresh one"),
     ({"evaluated_count": 50}, "where evaluated is null"),
     ({"claimed": []}, "claimed = [] must be an object"),
-    (lambda data: data.pop("authors"), "the entry lacks 'authors'"),
+    (lambda data: data.pop("authors"), "lacks 'authors': one line"),
     (lambda data: data["claimed"].pop("yukawa"), "claimed lacks 'yukawa'"),
     (lambda data: data["claimed"].update(poison={}), "did you mean 'poisson'?"),
-    (_claimed("overall", "psnr", 99.0), "claimed overall psnr = 99, but its families have mean"),
-    (_claimed("laplace", "mse", -1.0), "must not be negative"),
-    (_claimed("laplace", "psnr", None), "must be a finite number"),
+    (_claimed("overall", "psnr", 99.0), "claimed.overall.psnr = 99, but its families have mean"),
+    (_claimed("laplace", "mse", -1.0), "claimed.laplace.mse = -1.0 must be a finite number of at least 0 or null"),
+    (_claimed("laplace", "psnr", None), "claimed.laplace.psnr = null must be a finite number"),
+    (_claimed("laplace", "psnr", "high"), "claimed['laplace']['psnr'] = 'high' must be a finite number or null"),
     (_claimed("laplace", "lpips", 0.5), "must be given for all families, or null for all"),
 ]
 
@@ -340,5 +342,5 @@ def test_families_that_a_method_cannot_play_in(path, tmp_path, entry):
         read_predictions(path, "fresh-7", grid=GRID)
     data = dataclasses.asdict(partial)
     data["claimed"]["overall"] = data["claimed"]["laplace"]
-    with pytest.raises(InputError, match="claimed overall must be null where a family is, and only there"):
+    with pytest.raises(InputError, match=r"claimed\.overall must be null where a family is, and only there"):
         dataclasses.replace(partial, claimed=data["claimed"])

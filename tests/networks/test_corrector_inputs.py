@@ -108,7 +108,7 @@ def test_each_input_has_its_channels():
     ("options", "message"),
     [
         ({"channels": ["estimate", "eror"]}, r"unknown channels\[1\] 'eror': did you mean 'error'"),
-        ({"channels": []}, r"channels = \(\) must be a list of at least one name, each named once"),
+        ({"channels": []}, r"channels = \[\] must be a list of at least one name, each named once"),
         ({"base": "means"}, "unknown base 'means': did you mean 'mean'"),
         ({"lifted": "yes"}, "lifted = 'yes' must be true or false"),
         ({"variance": "no"}, "variance = 'no' must be true or false"),

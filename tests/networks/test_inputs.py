@@ -79,7 +79,7 @@ def test_networks_without_a_source_have_units_of_their_own():
     assert (prepared.channels == 0).all()
     with pytest.raises(InputError, match=r"unknown channels\[0\] 'surce': did you mean 'source'"):
         OperatorInputs(("surce",))
-    with pytest.raises(InputError, match=r"channels = \(\) must be a list of at least one name, each named once"):
+    with pytest.raises(InputError, match=r"channels = \[\] must be a list of at least one name, each named once"):
         OperatorInputs(())
 
 

@@ -30,8 +30,8 @@ Number = int | float
 STRICT: "ConfigDict" = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 """Unknown keys, numbers in quotes, truth values as numbers, and numbers that are not finite are refused."""
 _KINDS = {
-    int: "an integer", float: "a finite number", types.UnionType: "a finite number", bool: "true or false",
-    str: "a text", type(None): "null", list: "a list", tuple: "a list",
+    int: "an integer", float: "a finite number", bool: "true or false", str: "a text", type(None): "null",
+    list: "a list", tuple: "a list",
 }  # fmt: skip
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument", "unexpected_positional_argument", "invalid_key")
 
@@ -143,10 +143,9 @@ def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
     elif get_origin(_plain(wanted)) is not tuple:
         key = str(found["loc"][-1])
         return InputError(f"{where} lacks {key!r}: {_words(_entries(_plain(wanted))[key])}".lstrip())
+    value = list(found["input"]) if isinstance(found["input"], tuple) else found["input"]
     known = next((rule.known for rule in _rules(wanted) if rule.known), None)
-    if known:
-        return unknown(where, found["input"], known)
-    return InputError(f"{where} = {short(found['input'])} must be {_words(wanted)}")
+    return unknown(where, value, known) if known else InputError(f"{where} = {short(value)} must be {_words(wanted)}")
 
 
 def _follow(kind: Any, steps: Sequence[int | str], what: str) -> tuple[str, Any]:
@@ -188,14 +187,14 @@ def _rules(kind: Any) -> list[Rule]:
 
 def _words(kind: Any) -> str:
     """What a type allows, in words."""
-    plain = _plain(kind)
+    plain, parts = _plain(kind), get_args(_plain(kind))
     origin = get_origin(plain) or plain
-    if origin in (Union, types.UnionType) and plain != Number:
-        words = " or ".join(map(_words, get_args(plain)))
+    if origin in (Union, types.UnionType):
+        words = " or ".join(_words(part) for part in parts if part is not int or float not in parts)
+    elif origin is tuple and ... not in parts:
+        words = f"a list of {len(parts)}"
     else:
         words = _KINDS.get(origin, "an object")
-    if origin is tuple and ... not in get_args(plain):
-        words = f"a list of {len(get_args(plain))}"
     for rule in _rules(kind):
         words = rule.words.replace("{}", words)
     return words

@@ -8,18 +8,37 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
-from mc2.benchmark.leaderboard.schema import CHECKS, FEWEST, Scores, check_scores, exactly, look
+from typing_extensions import TypedDict
+
+from mc2.benchmark.leaderboard.schema import (
+    FEWEST,
+    Amount,
+    Authors,
+    Count,
+    Day,
+    Digits,
+    Link,
+    Name,
+    Scores,
+    Seconds,
+    Setting,
+    Version,
+    check_scores,
+    line,
+    look,
+)
 from mc2.benchmark.leaderboard.scoring import means
 from mc2.checks import whole
 from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, write_text
 from mc2.geometry import Grid
 from mc2.reading.json import parse_json
+from mc2.reading.models import one_of, read_as, strict
 from mc2.reading.plain import naming, read_plain
 from mc2.zoo.laws import FRESH, size_of
 
@@ -41,6 +60,7 @@ EVALUATIONS = "evaluated.sha256"
 SUM = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._+-]{1,100}\.json)")
 
 
+@strict
 @dataclass(frozen=True)
 class Entry:
     """A method on the leaderboard.
@@ -54,41 +74,42 @@ class Entry:
     None, 0 and "". date: of the claim, as 2026-01-31.
     """
 
-    method: str
-    authors: str
-    code: str
-    paper: str
-    setting: str
-    walks: int
-    parameters: int
-    training_instances: int
-    hardware: str
-    seconds_per_field: float
-    split: str
-    count: int
-    generator_version: str
-    checksum: str
+    method: Name
+    authors: Authors
+    code: Link
+    paper: Link
+    setting: Setting
+    walks: Amount
+    parameters: Amount
+    training_instances: Amount
+    hardware: Annotated[str, line(200)]
+    seconds_per_field: Seconds
+    split: Annotated[str, one_of("test")]
+    count: Count
+    generator_version: Version
+    checksum: Digits
     claimed: Scores
     evaluated: Scores | None
     evaluated_split: str
     evaluated_count: int
-    notes: str
-    date: str
+    notes: Annotated[str, line(1000)]
+    date: Day
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if field.name in CHECKS:
-                CHECKS[field.name](field.name, getattr(self, field.name))
         check_scores("claimed", self.claimed, self.split, self.count)
         if self.evaluated is None and (self.evaluated_split or self.evaluated_count):
             raise InputError("evaluated_split and evaluated_count must be '' and 0 where evaluated is null")
         if self.evaluated is not None:
-            if not FRESH.fullmatch(str(self.evaluated_split)):
+            if not FRESH.fullmatch(self.evaluated_split):
                 raise InputError(
                     f"evaluated_split = {short(self.evaluated_split)} must be a fresh one, such as fresh-7"
                 )
             whole("evaluated_count", self.evaluated_count, FEWEST, size_of(self.evaluated_split))
             check_scores("evaluated", self.evaluated, self.evaluated_split, self.evaluated_count)
+
+
+_TYPES = get_type_hints(Entry, include_extras=True)
+About: Any = TypedDict("About", {key: _TYPES[key] for key in ABOUT})  # type: ignore[misc]
 
 
 def parse_about(texts: Iterable[str]) -> dict[str, Any]:
@@ -109,17 +130,9 @@ def parse_about(texts: Iterable[str]) -> dict[str, Any]:
 
 def describe(old: Entry | None = None, **about: Any) -> dict[str, Any]:
     """All that is to be said of a method, by the names of `Entry`: as told, else as before, else nothing."""
-    for key in about:
-        if key not in ABOUT:
-            raise unknown("key of a new entry", key, ABOUT)
     before = {key: value for key, value in asdict(old).items() if key in ABOUT} if old else UNSAID
-    told = before | {"date": datetime.now(UTC).date().isoformat()} | about
-    for key in ("method", "authors"):
-        if key not in told:
-            raise InputError(f"a new entry needs {key}: say who made what")
-    for key, value in told.items():
-        CHECKS[key](key, value)
-    return told
+    today = datetime.now(UTC).date().isoformat()
+    return dict(read_as(About, before | {"date": today} | about, "a new entry"))
 
 
 def make_entry(scores: dict[str, Any], old: Entry | None = None, **about: Any) -> Entry:
@@ -168,7 +181,7 @@ def _content(path: str | Path) -> bytes:
 
 def _parse(path: str | Path, content: bytes) -> Entry:
     with naming(path):
-        return Entry(**exactly("the entry", parse_json(content), [field.name for field in fields(Entry)]))
+        return read_as(Entry, parse_json(content))
 
 
 def read_entries(folder: str | Path) -> list[Entry]:
