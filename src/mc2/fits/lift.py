@@ -117,6 +117,32 @@ class Lift:
             out = [out[0] + factor * dx, out[1] + factor * dy]
         return out[0].reshape(shape), out[1].reshape(shape)
 
+    def antiderivative(self, x: Any, y: Any) -> Array:
+        """W with ∂W/∂x = w, at points inside the bounding box."""
+        x, y, shape = as_points(x, y)
+        periodic, constant = self._antiderivative
+        left, low = (corner + 0.5 * self.side for corner in self.corner)
+        dx, dy = x - left, y - low
+        out = periodic(x, y) + constant(x, y) * dx
+        if self.mean:
+            if self.operator.diffusion:
+                out += self.mean / 4 * (dx**3 / 3 + dx * dy * dy)
+            else:
+                out += self.mean / 64 * (dx**5 / 5 + 2 / 3 * dx**3 * dy**2 + dx * dy**4)
+        return out.reshape(shape)
+
+    @cached_property
+    def _antiderivative(self) -> tuple["Lift", "Lift"]:
+        """That of the periodic part: of what changes along x, and what is constant along it."""
+        n = self.size
+        along = 2j * np.pi * np.fft.fftfreq(n, self.side / n)[: n // 2 + 1]
+        changing, constant = np.zeros_like(self.spectrum), np.zeros_like(self.spectrum)
+        changing[:, 1:] = self.spectrum[:, 1:] / along[1:]
+        changing[:, n // 2] = 0.0  # the highest frequency has no antiderivative that is real
+        constant[:, 0] = self.spectrum[:, 0]
+        make = (replace(self, spectrum=part, mean=0.0, operator=IDENTITY, source=None) for part in (changing, constant))
+        return next(make), next(make)
+
     @cached_property
     def _slopes(self) -> tuple["Lift", "Lift"]:
         """The derivatives of the periodic part, as series of their own."""

@@ -15,6 +15,7 @@ from mc2.files import check_target, replacing, write_bytes
 from mc2.fits.field import Field
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
+from mc2.solvers import answers
 from mc2.solvers.rounds import Round
 from mc2.walks.engine import Options
 from mc2.walks.schedule import threads_limited
@@ -105,11 +106,47 @@ class Solution:
         Where walks were averaged at pixels, other walks are averaged here: values agree within their error bars.
         """
         px, py, shape = as_points(x, y)
-        outside = np.flatnonzero(~(self.problem.domain.distance(px, py) >= -self.problem.domain.rounding))
+        self.check_inside(px, py)
+        return self.evaluator.values(px, py).reshape(shape)[()]
+
+    def check_inside(self, x: Array, y: Array) -> None:
+        """Refuse points outside the domain."""
+        outside = np.flatnonzero(~(self.problem.domain.distance(x, y) >= -self.problem.domain.rounding))
         if outside.size:
             first = int(outside[0])
-            raise InputError(f"({px[first]:.4g}, {py[first]:.4g}) lies outside the domain, where there is no solution")
-        return self.evaluator.values(px, py).reshape(shape)[()]
+            raise InputError(f"({x[first]:.4g}, {y[first]:.4g}) lies outside the domain, where there is no solution")
+
+    def gradient(self, x: ArrayLike, y: ArrayLike) -> answers.Gradient:
+        """∂u/∂x and ∂u/∂y at points of the domain, its boundary included, with their standard error."""
+        return answers.gradient(self, x, y)
+
+    def hessian(self, x: ArrayLike, y: ArrayLike) -> answers.Hessian:
+        """The second derivatives xx, xy, yy at points inside the domain, with their standard error."""
+        return answers.hessian(self, x, y)
+
+    def flux(self, part: str | list[str] | None = None) -> answers.Answer:
+        """∫ ∂u/∂n over named parts of the boundary, n outward; over all of it if no part is named."""
+        return answers.flux(self, part)
+
+    def integral(self, weight: Any = None) -> answers.Answer:
+        """∫ u over the domain, or ∫ weight·u; weight: a number, an expression or a function of x and y."""
+        return answers.integral(self, weight)
+
+    def mean(self) -> answers.Answer:
+        """The mean of u over the domain."""
+        return answers.mean(self)
+
+    def along(self, start: Any, end: Any, count: int = 201) -> answers.Along:
+        """Values and standard errors at equidistant points from start (x, y) to end (x, y); NaN outside the domain."""
+        return answers.along(self, start, end, count)
+
+    def minimum(self) -> answers.Extreme:
+        """The least value, its place and its standard error."""
+        return answers.extreme(self, -1)
+
+    def maximum(self) -> answers.Extreme:
+        """The largest value, its place and its standard error."""
+        return answers.extreme(self, 1)
 
     @cached_property
     def standard_error(self) -> Array:
