@@ -130,7 +130,7 @@ BAD_ENTRIES = [
     (_claimed("overall", "psnr", 99.0), "claimed.overall.psnr = 99, but its families have mean"),
     (_claimed("laplace", "mse", -1.0), "claimed.laplace.mse = -1.0 must be a finite number of at least 0 or null"),
     (_claimed("laplace", "psnr", None), "claimed.laplace.psnr = null must be a finite number"),
-    (_claimed("laplace", "psnr", "high"), "claimed['laplace']['psnr'] = 'high' must be a finite number or null"),
+    (_claimed("laplace", "psnr", "high"), "claimed.laplace.psnr = 'high' must be a finite number or null"),
     (_claimed("laplace", "lpips", 0.5), "must be given for all families, or null for all"),
 ]
 

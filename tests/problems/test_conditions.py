@@ -146,10 +146,11 @@ def test_problem_files_give_conditions_by_parts(tmp_path):
     ("line", "message"),
     [
         ("top = {robbin = 1}", "unknown condition of boundary.top 'robbin': did you mean 'robin'"),
-        ("top = {robin = 4}", "boundary.top.robin needs a coefficient"),
+        ("top = {robin = 4}", "boundary.top.robin lacks 'coefficient': an expression text or a number"),
         ("top = {robin = {coefficient = 1, valeu = 2}}", "unknown key of boundary.top.robin 'valeu'"),
-        ("top = {neumann = [1]}", r"boundary.top.neumann.value = \[1\]: must be an expression text or a number"),
+        ("top = {neumann = [1]}", r"boundary.top.neumann.value = \[1\] must be an expression text or a number"),
         ("top = {neumann = 1, robin = 2}", "must have one key, of dirichlet, neumann, robin"),
+        ("top = [1]", r"boundary.top.value = \[1\] must be an expression text or a number"),
         ("tpo = 1", "unknown part of the boundary 'tpo'"),
     ],
 )

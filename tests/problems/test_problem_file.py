@@ -55,7 +55,7 @@ def test_examples(path):
 
 BAD = [  # a change to the good file, and what the message must name
     (("yukawa", "yukava"), "did you mean 'yukawa'?"),
-    (('family = "yukawa"', ""), "'family' is missing"),
+    (('family = "yukawa"', ""), "lacks 'family': the name of an equation, such as 'poisson'"),
     (("lambda = 9.0", ""), "yukawa needs lambda"),
     (("lambda = 9.0", "lambda = -1"), "lam = -1"),
     (("lambda = 9.0", "k = 2\nlambda = 9.0"), "yukawa takes no k"),
@@ -67,7 +67,9 @@ BAD = [  # a change to the good file, and what the message must name
     (('"40*x*y"', "inf"), "source"),
     (('"40*x*y"', '"1/(x-x)"'), "source is not finite"),
     (("grid = 64", "grid = 0"), "grid size = 0"),
-    (("grid = 64", "grid = 1.5"), "grid size = 1.5"),
+    (("grid = 64", "grid = 1.5"), "grid = 1.5 must be a number of pixels, or two, of columns"),
+    (("grid = 64", "grid = [64]"), "grid = [64] must be a number of pixels, or two, of columns and rows"),
+    (("grid = 64", "grid = [64, 1.5]"), "grid = [64, 1.5] must be a number of pixels, or two"),
     (('"Good"', "3"), "title = 3"),
     (("radius = 1.0", "radius = -1.0"), "radius = -1.0"),
     (("radius = 1.0", "radios = 1.0"), "radios"),

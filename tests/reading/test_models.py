@@ -67,7 +67,7 @@ BAD = [
     (Whole, {"name": "a", "parts": [{"size": 1, "sice": 1}]}, "unknown key of parts[0] 'sice': did you mean 'size'?"),
     (Whole, {"name": "a", "parts": [{"size": 1, "pair": [1]}]}, "parts[0].pair = [1] must be a pair {of numbers}"),
     (Whole, {"name": "a", "scores": {"a\n": "1"}}, "scores['a\\n'] = '1' must be a finite number or null"),
-    (Whole, {"name": "a", "scores": {"b": float("nan")}}, "scores['b'] = nan must be a finite number or null"),
+    (Whole, {"name": "a", "scores": {"b": float("nan")}}, "scores.b = nan must be a finite number or null"),
     (Whole, {"name": "a", "part": 3}, "part = 3 must be an object or null"),
     (Run, {"rate": 2}, "rate = 2 must be a finite number from 0 to 0.5"),
     (Run, {"rate": "0"}, "rate = '0' must be a finite number from 0 to 0.5"),

@@ -27,15 +27,18 @@ A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a 
 follow that are left out. A file is data: reading one runs nothing.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, from_description
 from mc2.problems.condition import CONDITIONS
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
+from mc2.reading.models import Number, Rule, called, line, read_as
 from mc2.reading.plain import naming
 from mc2.reading.toml import read_toml
 
@@ -43,7 +46,41 @@ MAX_TITLE = 200
 """Characters of a title, which is drawn above plots."""
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
 _PARAMETERS = {"lambda": "lam", "k": "k"}
-_KEYS = ("family", "domain", "grid", "bounds", "title", *_FUNCTIONS, *_PARAMETERS)
+Datum = Annotated[Number | str, called("an expression text or a number")]
+
+
+class ValueTable(TypedDict):
+    """What a condition without a coefficient is given."""
+
+    value: NotRequired[Datum]
+
+
+class CoefficientTable(TypedDict):
+    """What one with a coefficient is given."""
+
+    coefficient: Datum
+    value: NotRequired[Datum]
+
+
+Boundary = Annotated[Datum | dict[str, Any], called("an expression text, a number, or a table by parts")]
+Sides = Annotated[list[int], Rule(lambda sides: len(sides) == 2, "two numbers of pixels, of columns and rows")]
+ProblemTable = TypedDict(
+    "ProblemTable",
+    {
+        "family": Annotated[str, called("the name of an equation, such as 'poisson'")],
+        "domain": Annotated[dict[str, Any], called('a table such as [domain] with shape = "disk"')],
+        "grid": NotRequired[Annotated[int | Sides, called("a number of pixels, or two, of columns and rows")]],
+        "bounds": NotRequired[list[Number]],
+        "title": NotRequired[Annotated[str, line(MAX_TITLE)]],
+        "source": NotRequired[Datum],
+        "boundary": NotRequired[Boundary],
+        "laplacian": NotRequired[Boundary],
+        "exact": NotRequired[Datum],
+        "lambda": NotRequired[Number],
+        "k": NotRequired[Number],
+    },
+)
+"""What a file may say."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +101,10 @@ def read_problem(path: str | Path) -> ProblemFile:
 
 def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None = None) -> ProblemFile:
     """A problem from the contents of a problem file. folder: where the drawings are that it names; None: nowhere."""
-    for key in data:
-        if key not in _KEYS:
-            raise unknown("key", key, _KEYS)
-    family = data.get("family")
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise InputError("key 'family' is missing") if family is None else unknown("family", family, FAMILIES)
-    if "domain" not in data:
-        raise InputError("key 'domain' is missing: a table such as [domain] with shape = \"disk\"")
-    told = data.get("title", "")
-    if not isinstance(told, str) or len(told) > MAX_TITLE or not told.isprintable():
-        raise InputError(f"title = {short(told)}: must be one line of at most {MAX_TITLE} characters")
+    read_as(ProblemTable, data)
+    family = data["family"]
+    if family not in FAMILIES:
+        raise unknown("family", family, FAMILIES)
     problem = FAMILIES[family](from_description(data["domain"], folder), **_arguments(family, data))
     grid = _grid(data, problem.domain)
     problem.mask(grid)
@@ -85,8 +115,6 @@ def _grid(data: dict[str, Any], domain: Domain) -> Grid:
     """The grid of a file: it covers the domain unless bounds are given."""
     count = data.get("grid", 256)
     if isinstance(count, list):
-        if len(count) != 2:
-            raise InputError(f"grid = {short(count)}: must be a number of pixels, or two, of columns and rows")
         xmin, xmax, ymin, ymax = domain.bounds
         return Grid(count[0], count[1], data.get("bounds", (xmin, xmax, ymin, ymax)))
     return Grid.over(data["bounds"], count) if "bounds" in data else Grid.covering(domain, count)
@@ -101,8 +129,9 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
             continue
         if key not in allowed:
             raise InputError(f"{family} takes no {key}: it takes {', '.join(allowed)}")
-        by_parts = key in ("boundary", "laplacian") and isinstance(data[key], dict)
-        arguments[key] = _by_parts(key, data[key]) if by_parts else _function(key, data[key])
+        told = data[key]
+        by_parts = isinstance(told, dict)
+        arguments[key] = {part: _condition(f"{key}.{part}", own) for part, own in told.items()} if by_parts else told
     for key, name in _PARAMETERS.items():
         needed = name in FAMILIES[family].parameters
         if needed and key not in data:
@@ -114,30 +143,14 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _by_parts(key: str, table: dict[str, Any]) -> dict[str, Any]:
-    """Boundary data by parts, each a function or a table that names a condition."""
-    return {part: _condition(f"{key}.{part}", value) for part, value in table.items()}
-
-
-def _condition(key: str, value: Any) -> Any:
-    if not isinstance(value, dict):
-        return _function(key, value)
-    if len(value) != 1:
-        raise InputError(f"{key} = {short(value)}: must have one key, of {', '.join(CONDITIONS)}")
-    [(word, given)] = value.items()
+def _condition(key: str, told: Any) -> Any:
+    """What is known on a part of the boundary: data that are u's own, or a table that names a condition."""
+    if not isinstance(told, dict):
+        return read_as(ValueTable, {"value": told}, key)["value"]
+    if len(told) != 1:
+        raise InputError(f"{key} = {short(told)}: must have one key, of {', '.join(CONDITIONS)}")
+    [(word, given)] = told.items()
     if word not in CONDITIONS:
         raise unknown(f"condition of {key}", word, CONDITIONS)
-    allowed = [field.name for field in fields(CONDITIONS[word])]  # type: ignore[arg-type]
-    arguments = given if isinstance(given, dict) else {"value": given}
-    for name in arguments:
-        if name not in allowed:
-            raise unknown(f"key of {key}.{word}", name, allowed)
-    if "coefficient" in allowed and "coefficient" not in arguments:
-        raise InputError(f"{key}.{word} needs a coefficient, such as {{coefficient = 0.2, value = 4}}")
-    return CONDITIONS[word](**{name: _function(f"{key}.{word}.{name}", part) for name, part in arguments.items()})
-
-
-def _function(key: str, value: Any) -> str | float:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{key} = {short(value)}: must be an expression text or a number")
-    return value
+    table: Any = CoefficientTable if "coefficient" in CONDITIONS[word].__annotations__ else ValueTable
+    return CONDITIONS[word](**read_as(table, given if isinstance(given, dict) else {"value": given}, f"{key}.{word}"))

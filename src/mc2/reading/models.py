@@ -68,6 +68,16 @@ def at_most(count: int) -> Rule:
     return Rule(lambda value: len(value) <= count, f"{{}} of at most {count:,}")
 
 
+def line(longest: int) -> Rule:
+    """A text that stays in its place where it is shown."""
+    return Rule(lambda text: len(text) <= longest and text.isprintable(), f"one line of at most {longest:,} characters")
+
+
+def called(words: str) -> Rule:
+    """Any value of its type, which has a better name."""
+    return Rule(lambda _: True, words)
+
+
 POSITIVE = Rule(lambda value: value > 0, "{} above 0")
 DISTINCT = Rule(lambda names: 0 < len(names) == len(set(names)), "{} of at least one name, each named once")
 
@@ -130,7 +140,7 @@ def _in_one_line(kind: Any, what: str) -> Iterator[None]:
 
 
 def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
-    """Say the first thing that is wrong, but a key that is unknown before one that is missing."""
+    """Say the first thing that is wrong, but a key that is unknown before one that is missing: it may be that one."""
     found = min(error.errors(include_url=False), key=lambda one: one["type"] not in _UNKNOWN)
     own = found.get("ctx", {}).get("error")
     if isinstance(own, InputError):
@@ -149,7 +159,7 @@ def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
 
 
 def _follow(kind: Any, steps: Sequence[int | str], what: str) -> tuple[str, Any]:
-    """The path to a place in a model, and its type. Which part of a union was meant is left open."""
+    """The path to a place in a model, and its type. A union is the end: which part of it was meant is left open."""
     for step in steps:
         plain, parts = _plain(kind), get_args(_plain(kind))
         if is_typeddict(plain) or is_dataclass(plain):
@@ -157,7 +167,7 @@ def _follow(kind: Any, steps: Sequence[int | str], what: str) -> tuple[str, Any]
             name = list(entries)[step] if isinstance(step, int) else step
             what, kind = f"{what}.{name}" if what else name, entries[name]
         elif get_origin(plain) is dict:
-            what, kind = f"{what}[{short(step)}]", parts[1]
+            what, kind = f"{what}.{step}" if str(step).isidentifier() else f"{what}[{short(step)}]", parts[1]
         elif get_origin(plain) in (list, tuple):
             what, kind = f"{what}[{step}]", parts[0 if parts[-1] in (..., parts[0]) else int(step)]
         else:

@@ -29,7 +29,6 @@ from mc2.benchmark.leaderboard.schema import (
     Setting,
     Version,
     check_scores,
-    line,
     look,
 )
 from mc2.benchmark.leaderboard.scoring import means
@@ -38,7 +37,7 @@ from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, write_text
 from mc2.geometry import Grid
 from mc2.reading.json import parse_json
-from mc2.reading.models import one_of, read_as, strict
+from mc2.reading.models import line, one_of, read_as, strict
 from mc2.reading.plain import naming, read_plain
 from mc2.zoo.laws import FRESH, size_of
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from mc2.benchmark.methods.method import READABLE
 from mc2.benchmark.metrics import METRICS
 from mc2.errors import InputError
-from mc2.reading.models import Number, Rule, at_least, between, one_of, read_as
+from mc2.reading.models import Number, Rule, at_least, between, line, one_of, read_as
 from mc2.zoo import FAMILIES, SPLITS, VERSION
 from mc2.zoo.laws import family_of
 
@@ -46,11 +46,6 @@ AllMeans: Any = TypedDict("AllMeans", dict.fromkeys(PARTS, Means))  # type: igno
 def look(name: str) -> str:
     """What names have in common that look alike: small letters and digits, without what stands between them."""
     return re.sub(r"[ ._-]", "", name.lower())
-
-
-def line(longest: int) -> Rule:
-    """A text that stays in its place on the page."""
-    return Rule(lambda text: len(text) <= longest and text.isprintable(), f"one line of at most {longest:,} characters")
 
 
 def _is_name(text: str) -> bool:
