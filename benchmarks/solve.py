@@ -123,7 +123,7 @@ def batches():
     corrector, packed = BatchCorrector(GRID), None
 
     def everything():
-        fields = correct_batch(problems, instances=keys, corrector=corrector, **options)
+        fields = correct_batch(problems, instances=keys, corrector=corrector, options=Options(**options))
         torch.cuda.synchronize()
         return fields
 

@@ -234,8 +234,8 @@ def test_error_bars_of_physics_on_a_polygon_of_500_vertices():
     radius = 0.75 + 0.05 * np.random.default_rng(2).uniform(-1, 1, 500)
     jagged = Polygon(np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1))
     problem = mc2.Laplace(jagged, boundary=lambda x, y: x**2 - y)
-    found = mc2.solve(problem, 64, grid=Grid(96), corrector="physics", device="cpu")
-    assert found.method == "physics"
+    found = mc2.solve(problem, 64, grid=Grid(96), corrector="mc2-physics", device="cpu")
+    assert found.method == "mc2-physics"
     rows, columns = np.argwhere(found.mask)[:: int(found.mask.sum() / 150)].T
     points = np.stack([found.grid.x[columns], found.grid.y[rows]], axis=1)
     walked = mc2.estimate(problem, 4000, points=points, seed=1, device="cpu")
@@ -275,8 +275,8 @@ def no_return(x, y):
 
 
 MISTAKES = {
-    "sed": (lambda: mc2.solve(PROBLEM, sed=3), "unknown option 'sed': did you mean 'seed'?"),
-    "sed of walks": (lambda: mc2.estimate(PROBLEM, sed=3), "unknown option 'sed': did you mean 'seed'?"),
+    "sed": (lambda: mc2.solve(PROBLEM, sed=3), "unknown argument of solve 'sed': did you mean 'seed'?"),
+    "sed of walks": (lambda: mc2.estimate(PROBLEM, sed=3), "unknown argument of estimate 'sed': did you mean 'seed'?"),
     "grid": (lambda: mc2.solve(PROBLEM, grid=12.8), "grid = 12.8 must be a Grid, or a number of pixels"),
     "crossing": (
         lambda: Polygon([(0, 0), (1, 1), (1, 0), (0, 1)]),

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from mc2.benchmark.lpips import lpips
-from mc2.benchmark.methods.ours import operator_of
+from mc2.benchmark.methods.method import operator_of
 from mc2.benchmark.metrics import score_field
 from mc2.benchmark.runner import standard_walks
 from mc2.geometry import Grid

@@ -135,17 +135,17 @@ def certificates(runs):
     """A row for every run: whether the intervals of its certificate hold the true errors over all pixels.
 
     Of five runs four are of PDEZoo, two of which solved by rounds of 4 to 8 walks in all and two by the corrector
-    `physics`; the fifth is an example, solved from 2 to 5 walks. Each solution is certified a few times.
+    `mc2-physics`; the fifth is an example, solved from 2 to 5 walks. Each solution is certified a few times.
     """
     indices = (index for index in count() if can_walk(generate("test", index).problem))
     rows = []
     for number in track("certificates", range(runs)):
         if number % 5 == 4:
-            name, walks, corrector = ROUGH[number // 5 % len(ROUGH)], 2 + number // 5 % 4, "rounds"
+            name, walks, corrector = ROUGH[number // 5 % len(ROUGH)], 2 + number // 5 % 4, "mc2-rounds"
             make, exact = EXAMPLES[name]
             problem = make()
         else:
-            name, walks, corrector = next(indices), 4 + number % 5, ("rounds", "physics")[number % 2]
+            name, walks, corrector = next(indices), 4 + number % 5, ("mc2-rounds", "mc2-physics")[number % 2]
             problem = generate("test", name).problem
             exact = problem.exact
         solution = mc2.solve(problem, walks, grid=GRID, corrector=corrector, seed=number)
@@ -183,8 +183,8 @@ def _within(interval, value):
 def _certificate_table(rows):
     table = []
     groups = {
-        "rounds, PDEZoo": [row for row in rows if row["corrector"] == "rounds" and isinstance(row["name"], int)],
-        "physics, PDEZoo": [row for row in rows if row["corrector"] == "physics"],
+        "rounds, PDEZoo": [row for row in rows if row["corrector"] == "mc2-rounds" and isinstance(row["name"], int)],
+        "physics, PDEZoo": [row for row in rows if row["corrector"] == "mc2-physics"],
         "rounds, examples": [row for row in rows if isinstance(row["name"], str)],
         "overall": rows,
     }
@@ -255,7 +255,7 @@ def rough():
                 plain = mc2.estimate(problem, walks, grid=FULL, device="cpu")
                 row["plain dB"] = psnr(plain.mean, truth, plain.mask)
         row["error bar"] = rms(solution.standard_error[solution.mask])
-        if solution.method == "rounds":
+        if solution.method == "mc2-rounds":
             found = solution.certify(walks=16).overall.rms
             row["certified"] = f"{found.low:.1e} … {found.high:.1e}"
         row |= {"walks in all": solution.walks, "seconds": solution.seconds, "steps": steps(solution)}

@@ -3,13 +3,17 @@
 import inspect
 import math
 from abc import ABCMeta
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from mc2.errors import InputError, short, unknown
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def finite(name: str, value: object) -> float:
@@ -71,26 +75,41 @@ class CheckedArguments(ABCMeta):
         try:
             return super().__call__(*values, **named)
         except TypeError:
-            _check_arguments(cls, values, named)
+            signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+            own = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+            _check_arguments(cls.__name__, signature.replace(parameters=own), values, named)
             raise
 
 
-def _check_arguments(kind: type, values: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Refuse arguments that the class does not take, or that are missing or given twice."""
-    signature = inspect.signature(kind.__init__)  # type: ignore[misc]
+def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Make a function refuse arguments that it does not take in one line, which names the nearest known one."""
+
+    @wraps(function)
+    def call(*values: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            return function(*values, **named)
+        except TypeError:
+            _check_arguments(function.__name__, inspect.signature(function), values, named)
+            raise
+
+    return call
+
+
+def _check_arguments(kind: str, signature: inspect.Signature, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse arguments that a class or a function does not take, or that are missing or given twice."""
     try:
-        signature.bind(None, *values, **named)
+        signature.bind(*values, **named)
         return
     except TypeError as error:
         reason = str(error)
-    known = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+    known = list(signature.parameters.values())
     names = [parameter.name for parameter in known if parameter.kind is not parameter.VAR_POSITIONAL]
     for name in named:
         if name not in names:
-            raise unknown(f"argument of {kind.__name__}", name, names) from None
+            raise unknown(f"argument of {kind}", name, names) from None
     needed = [p.name for p in known if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     places = [p.name for p in known if p.kind is p.POSITIONAL_OR_KEYWORD]
     missing = [name for name in needed if name not in named and name not in places[: len(values)]]
     if missing:
-        raise InputError(f"{kind.__name__} needs {', '.join(missing)}: it takes {', '.join(names)}") from None
-    raise InputError(f"{kind.__name__}: {reason}; it takes {', '.join(names)}") from None
+        raise InputError(f"{kind} needs {', '.join(missing)}: it takes {', '.join(names)}") from None
+    raise InputError(f"{kind}: {reason}; it takes {', '.join(names)}") from None

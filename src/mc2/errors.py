@@ -1,6 +1,8 @@
-"""The one exception that is the user's to mend: one line that says what is wrong and what to do."""
+"""What the user is told: the one exception that is theirs to mend, in one line, and warnings at their own line."""
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -29,3 +31,11 @@ def one_line(error: BaseException, limit: int = 200) -> str:
     """What an exception of somebody else says, in one line of ours."""
     text = " ".join(str(error).split())[:limit] or type(error).__name__
     return text if text.isprintable() else ascii(text)
+
+
+def warn(text: str) -> None:
+    """Warn at the user's own line of code that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("mc2", "contextlib"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)

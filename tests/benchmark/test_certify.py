@@ -145,7 +145,7 @@ def test_points_of_ones_own():
     assert np.abs((found.values - truth) / found.standard_error).max() < 5
 
 
-@pytest.mark.parametrize("how", [{"walks": 2}, {"walks": 4, "corrector": "none"}])
+@pytest.mark.parametrize("how", [{"walks": 2}, {"walks": 4, "corrector": "wos"}])
 def test_solutions(how):
     """Of the problem itself, and of one that is the same but another object; also on other pixels."""
     solution = mc2.solve(PROBLEM, grid=GRID, **how)
@@ -359,7 +359,10 @@ BAD = {
     "one walk": ({"field": wrong, "walks": 1}, "walks = 1"),
     "per cent": ({"field": wrong, "confidence": 95}, "confidence = 95 must lie between 0 and 1"),
     "seed": ({"field": wrong, "seed": -1}, "seed = -1"),
-    "unknown option": ({"field": wrong, "epsilom": 1e-3}, "unknown option 'epsilom': did you mean 'epsilon'?"),
+    "unknown option": (
+        {"field": wrong, "epsilom": 1e-3},
+        "argument of certify 'epsilom': did you mean 'epsilon'?",
+    ),
 }
 
 

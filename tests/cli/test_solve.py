@@ -13,7 +13,7 @@ JUMPS = "family = 'laplace'\nboundary = 'where(sin(30*x) > 0, 1, 0)'\ngrid = 12\
 HELMHOLTZ = "family = 'helmholtz'\nexact = 'sin(3*x)*cos(4*y)'\nk = {k}\ngrid = 24\n[domain]\nshape = 'disk'\n"
 
 
-@pytest.mark.parametrize("corrector", ["rounds", "none"])
+@pytest.mark.parametrize("corrector", ["mc2-rounds", "wos"])
 def test_summary_and_files(tmp_path, corrector):
     out, plot = tmp_path / "s.npz", tmp_path / "s.png"
     done = mc2("solve", EXAMPLE, "--walks", 16, "--corrector", corrector, "--out", out, "--plot", plot, "--grid", 64)
@@ -29,8 +29,8 @@ def test_summary_and_files(tmp_path, corrector):
         "s.png",
     ):
         assert word in done.stdout
-    assert ("16 per pixel" in done.stdout) == (corrector != "rounds")
-    assert ("functions" in done.stdout) == (corrector == "rounds")
+    assert ("16 per pixel" in done.stdout) == (corrector != "mc2-rounds")
+    assert ("functions" in done.stdout) == (corrector == "mc2-rounds")
     with np.load(out, allow_pickle=False) as found:
         assert found["values"].shape == (64, 64)
         assert json.loads(str(found["record"]))["method"] == corrector
@@ -45,7 +45,7 @@ def test_json_tells_the_truth():
     assert [step["kind"] for step in contents["history"]] == ["lift", "walks", "walks", "walks", "walks"]
     assert [step["walks"] for step in contents["history"]] == [0, 2, 2, 2, 2]
     assert contents["reason"] == "walks spent, judged by walks"
-    assert contents["method"] == "rounds"
+    assert contents["method"] == "mc2-rounds"
     assert 0 < contents["rms_error"] < contents["largest_error"] < 1e-3
     assert 0.2 < contents["rms_error"] / contents["standard_error"] < 5
     assert contents["standard_error"] <= contents["largest_standard_error"]
@@ -100,7 +100,7 @@ def test_helmholtz_problems_that_cannot_be_walked(tmp_path):
     file.write_text(HELMHOLTZ.format(k=6.0))
     done = mc2("solve", file)
     assert done.returncode == 0, done.stderr
-    assert "by boundary" in done.stdout
+    assert "by trefftz" in done.stdout
     assert done.stderr == ""
     file.write_text(HELMHOLTZ.format(k=5.52008))  # a zero of J₀
     done = mc2("solve", file, "--json")
@@ -115,7 +115,7 @@ def test_helmholtz_problems_that_cannot_be_walked(tmp_path):
 def test_no_exact_solution_no_error_line(tmp_path):
     file = tmp_path / "p.toml"
     file.write_text("family = 'laplace'\nboundary = 'x'\ngrid = 32\n[domain]\nshape = 'disk'\n")
-    done = mc2("solve", file, "--walks", 1, "--corrector", "none")
+    done = mc2("solve", file, "--walks", 1, "--corrector", "wos")
     assert done.returncode == 0
     assert "unknown from one walk" in done.stdout
     assert "rms" not in done.stdout
@@ -145,7 +145,7 @@ def test_bad_options_are_one_line(tmp_path, arguments, message):
 
 
 def test_interruption_leaves_nothing_behind(tmp_path):
-    arguments = ["solve", str(EXAMPLE), "--corrector", "none", "--walks", "2000000", "--out", "s.npz"]
+    arguments = ["solve", str(EXAMPLE), "--corrector", "wos", "--walks", "2000000", "--out", "s.npz"]
     assert interrupt(arguments, tmp_path) == (130, "interrupted: nothing was written\n")
     assert list(Path(tmp_path).iterdir()) == []
 

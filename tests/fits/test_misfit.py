@@ -45,8 +45,8 @@ def reentrant(x, y):
 def test_error_bars_know_of_a_corner_that_the_basis_does_not(walks):
     """r^(2/3) on the L: without the doubt, bars are 4 to 12 times too small."""
     shape = Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
-    found = mc2.solve(mc2.Laplace(shape, reentrant), walks, corrector="physics", grid=Grid(96), device="cpu")
-    assert found.method == "physics"
+    found = mc2.solve(mc2.Laplace(shape, reentrant), walks, corrector="mc2-physics", grid=Grid(96), device="cpu")
+    assert found.method == "mc2-physics"
     x, y = (c[found.mask] for c in found.grid.points())
     error, bars = found.values[found.mask] - reentrant(x, y), found.standard_error[found.mask]
     assert 0.6 < np.sqrt(np.mean(bars**2) / np.mean(error**2)) < 1.6
@@ -57,7 +57,7 @@ def test_error_bars_know_of_a_corner_that_the_basis_does_not(walks):
 def test_error_bars_know_of_data_that_oscillate_between_pixels(waves):
     """Walks from pixels hardly see that u is not 0 at the rim: without what their variance tells, bars are 5× off."""
     found = mc2.solve(
-        mc2.Laplace(Disk(1.0), f"cos({waves}*arctan2(y, x))"), 4, corrector="physics", grid=Grid(128), device="cpu"
+        mc2.Laplace(Disk(1.0), f"cos({waves}*arctan2(y, x))"), 4, corrector="mc2-physics", grid=Grid(128), device="cpu"
     )
     x, y = (c[found.mask] for c in found.grid.points())
     error = found.values[found.mask] - np.hypot(x, y) ** waves * np.cos(waves * np.arctan2(y, x))

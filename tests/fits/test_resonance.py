@@ -131,7 +131,7 @@ def solved(problem, exact, grid=None):
     grid = grid or Grid(64)
     solution = mc2.solve(problem, grid=grid)
     x, y = (c[solution.mask] for c in grid.points())
-    assert solution.method == "boundary"
+    assert solution.method == "trefftz"
     error = np.sqrt(np.mean((solution.values[solution.mask] - exact(x, y)) ** 2))
     return error, float(solution.standard_error[solution.mask].max())
 

@@ -15,8 +15,8 @@ KINDS = {
     "one round": {"walks": 2},
     "two rounds": {"walks": 4},
     "boundary": {"walks": 4, "start": "boundary"},
-    "physics": {"walks": 4, "corrector": "physics"},
-    "none": {"walks": 4, "corrector": "none"},
+    "physics": {"walks": 4, "corrector": "mc2-physics"},
+    "none": {"walks": 4, "corrector": "wos"},
 }
 SMOOTH = mc2.Laplace(Disk(), exact="exp(2*x)*cos(2*y)")
 
@@ -114,7 +114,7 @@ def test_given_points_are_not_random():
 
 def test_walks_of_a_certificate_are_fresh():
     """The error of a solution is not seen by the walks that it was made of."""
-    found = mc2.solve(SMOOTH, 64, grid=GRID, corrector="none")
+    found = mc2.solve(SMOOTH, 64, grid=GRID, corrector="wos")
     exact = SMOOTH.on_grid(SMOOTH.exact, GRID)
     overall = found.certify(64, 1000).overall
     assert overall.rms.estimate == pytest.approx(rms((found.values - exact)[found.mask]), rel=0.15)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from mc2.benchmark.methods import Case, make_method, ours
+from mc2.benchmark.methods import Case, make_method
+from mc2.benchmark.methods.of_corrector import CorrectorMethod
 from mc2.errors import InputError
 from mc2.fits.batched_lift import lift_of
 from mc2.geometry import Grid
@@ -16,6 +17,7 @@ from mc2.networks.architectures import make_network
 from mc2.networks.corrector_inputs import CorrectorData, Inputs, local_mean, pixel_of
 from mc2.networks.weights_file import read_weights, write_weights
 from mc2.problems.operator import LAPLACIAN, Operator
+from mc2.solvers.correctors import NetworkCorrector, OnePassCorrector
 from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
 from mc2.solvers.relaxation import relax
 from mc2.zoo import generate, make_fields
@@ -181,28 +183,31 @@ def test_a_weights_file_is_a_method(tmp_path, lifted):
     values = {"estimate": mean, "variance": variance, "walks": walks, "mask": mask == 1, "grid": grid, "source": source}
     values |= {"family": "poisson", "parameter": 0.0, "source_function": instance.problem.source}
     found = method.solve(Case(method, values))
-    alone = ours.Network(str(path), sweeps=0)
+    alone = CorrectorMethod(NetworkCorrector(str(path), sweeps=0))
     assert alone.name == "some-alone"
     assert (alone.solve(Case(alone, values)) != found).any()
     lift = lift_of(instance.problem.source, LAPLACIAN, grid) if lifted else None
-    np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), lift))
+    np.testing.assert_array_equal(found, correct_by_network(method.corrector.learned, *case(1), lift))
     if lifted:
         with pytest.raises(InputError, match="trained on lifted estimates"):
-            correct_by_network(method.learned, *case(1))
+            correct_by_network(method.corrector.learned, *case(1))
 
 
 def test_one_pass_is_told_nothing_of_the_equation(tmp_path):
     path, _ = weights(tmp_path, Inputs(("estimate", "source", "mask"), variance=False))
-    method = ours.OnePass(str(path))
+    method = CorrectorMethod(OnePassCorrector(str(path)))
     assert method.name == "some-one-pass"
-    assert set(method.reads) == {"estimate", "mask", "grid", "source"}
-    mean, _, _, mask, grid, source = case(1)
-    found = method.solve(Case(method, {"estimate": mean, "mask": mask == 1, "grid": grid, "source": source}))
-    np.testing.assert_array_equal(found, correct_by_network(method.learned, *case(1), sweeps=0))
+    assert set(method.reads) == {"estimate", "mask", "grid", "source_function"}
+    mean, _, _, mask, grid, _ = case(1)
+    source_function = generate("test", 1).problem.source
+    found = method.solve(
+        Case(method, {"estimate": mean, "mask": mask == 1, "grid": grid, "source_function": source_function})
+    )
+    np.testing.assert_array_equal(found, correct_by_network(method.corrector.learned, *case(1), sweeps=0))
     load_network.cache_clear()
     weights(tmp_path)
     with pytest.raises(InputError, match="trained to read more than estimate, source and mask"):
-        ours.OnePass(str(path))
+        OnePassCorrector(str(path))
 
 
 def test_only_correctors_correct(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from mc2.geometry import Annulus, Grid
 from mc2.metrics import psnr
 from mc2.solvers.physics import correct_by_physics
 from mc2.solvers.physics_batch import BatchCorrector, correct_batch
+from mc2.walks.engine import Options
 from mc2.walks.gpu.launch import unavailable
 from mc2.zoo import generate
 from mc2.zoo.fields import STANDARD, make_fields
@@ -28,7 +29,8 @@ def test_as_good_as_on_the_cpu():
     instances = [generate("test", index) for index in range(40)]
     grid = Grid(128)
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
-    found = correct_batch(problems, instances=keys, corrector=BatchCorrector(grid), estimator="reduced", **STANDARD)
+    options = Options(estimator="reduced", **STANDARD)
+    found = correct_batch(problems, instances=keys, corrector=BatchCorrector(grid), options=options)
     fields = make_fields(instances, grid=grid, device="cpu")
     gains, losses = [], []
     for number, problem in enumerate(problems):

@@ -13,16 +13,16 @@ from mc2.walks import estimate
 GRID = Grid(24, bounds=(-1.0, 1.0, -1.2, 0.8))
 PROBLEM = mc2.Poisson(Annulus(0.3, 1.0), exact="sin(3*x)*cos(y)")
 KINDS = {
-    "rounds": {"walks": 4},
-    "physics": {"walks": 4, "corrector": "physics"},
-    "none": {"walks": 4, "corrector": "none"},
-    "one walk": {"walks": 1, "corrector": "none"},
+    "mc2-rounds": {"walks": 4},
+    "mc2-physics": {"walks": 4, "corrector": "mc2-physics"},
+    "wos": {"walks": 4, "corrector": "wos"},
+    "one walk": {"walks": 1, "corrector": "wos"},
 }
-each_kind = pytest.mark.parametrize("kind", [*KINDS, "boundary"])
+each_kind = pytest.mark.parametrize("kind", [*KINDS, "trefftz"])
 
 
 def solved(kind):
-    if kind == "boundary":
+    if kind == "trefftz":
         return mc2.solve(mc2.Helmholtz(Square(0.9), exact="sin(3*x)*cos(y)", k=5.0), grid=GRID)
     return mc2.solve(PROBLEM, grid=GRID, **KINDS[kind])
 
@@ -42,7 +42,7 @@ def test_save_and_read_npz(tmp_path, kind):
     assert [path.name for path in tmp_path.iterdir()] == ["s.npz"]
 
 
-@pytest.mark.parametrize("kind", ["rounds", "boundary"])
+@pytest.mark.parametrize("kind", ["mc2-rounds", "trefftz"])
 def test_save_and_read_netcdf(tmp_path, kind):
     xarray = pytest.importorskip("xarray")
     found = solved(kind)
@@ -62,7 +62,7 @@ def test_save_and_read_netcdf(tmp_path, kind):
 def test_datasets_are_interpolated_by_coordinates():
     """A row is y: xarray finds the pixel of a point."""
     pytest.importorskip("xarray")
-    found = solved("rounds")
+    found = solved("mc2-rounds")
     near = found.to_xarray()["values"].sel(x=0.6, y=-0.3, method="nearest")
     assert float(near) == pytest.approx(float(found(float(near.x), float(near.y))), abs=1e-12)
 
@@ -75,12 +75,12 @@ def test_an_interrupted_file_is_not_there(tmp_path, monkeypatch, name):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    found = solved("rounds")
+    found = solved("mc2-rounds")
     found.save(tmp_path / name)
     before = (tmp_path / name).read_bytes()
     monkeypatch.setattr("numpy.savez", interrupt)
     monkeypatch.setattr("xarray.Dataset.to_netcdf", interrupt, raising=False)
-    other = solved("physics")
+    other = solved("mc2-physics")
     for target in (tmp_path / name, tmp_path / f"other-{name}"):
         with pytest.raises(KeyboardInterrupt):
             other.save(target)
@@ -91,7 +91,7 @@ def test_an_interrupted_file_is_not_there(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("name", ["s.pkl", "s", "missing/s.npz", "missing/s.nc"])
 def test_files_that_cannot_be_written(tmp_path, name):
     with pytest.raises(InputError, match="cannot write") as refused:
-        solved("rounds").save(tmp_path / name)
+        solved("mc2-rounds").save(tmp_path / name)
     assert "\n" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -114,9 +114,9 @@ def test_records_are_plain_data(kind):
     record = found.record()
     again = json.loads(json.dumps(record, allow_nan=False))
     assert again["walks"] == found.walks
-    assert again["method"] == found.method == ("none" if kind == "one walk" else kind)
+    assert again["method"] == found.method == ("wos" if kind == "one walk" else kind)
     assert len(again["history"]) == len(found.history)
-    assert again["converged"] is (kind in ("rounds", "boundary"))  # others are judged by nobody
+    assert again["converged"] is (kind in ("mc2-rounds", "trefftz"))  # others are judged by nobody
     assert again["options"]["seed"] == 0
     assert again["seconds"] > 0
     for step, told in zip(found.history, again["history"], strict=True):
@@ -135,7 +135,7 @@ def test_errors(kind):
 
 
 def test_the_walks_mean_is_the_estimate():
-    found, walked = solved("none"), estimate(PROBLEM, 4, grid=GRID)
+    found, walked = solved("wos"), estimate(PROBLEM, 4, grid=GRID)
     np.testing.assert_array_equal(found.values, walked.mean)
     np.testing.assert_array_equal(found.standard_error, walked.standard_error)
     assert found.walks == 4 * walked.mask.sum()
@@ -144,12 +144,12 @@ def test_the_walks_mean_is_the_estimate():
 
 def test_correctors_take_estimates():
     """An estimate made elsewhere, with other options, which the solution remembers."""
-    from mc2.solvers import NoCorrector, PhysicsCorrector
+    from mc2.solvers import PhysicsCorrector, PlainWalks
 
     walked = estimate(PROBLEM, 16, grid=GRID, seed=5, epsilon=1e-3, device="cpu")
     exact = PROBLEM.on_grid(PROBLEM.exact, GRID)
-    plain, fitted = (corrector.correct(walked, PROBLEM) for corrector in (NoCorrector(), PhysicsCorrector()))
-    assert (plain.method, fitted.method) == ("none", "physics")
+    plain, fitted = (corrector.correct(walked, PROBLEM) for corrector in (PlainWalks(), PhysicsCorrector()))
+    assert (plain.method, fitted.method) == ("wos", "mc2-physics")
     errors = [np.sqrt(np.mean((found.values - exact)[found.mask] ** 2)) for found in (plain, fitted)]
     assert errors[1] < 0.3 * errors[0]
     ratio = np.abs(fitted.values - exact)[fitted.mask] / fitted.standard_error[fitted.mask]
@@ -158,7 +158,7 @@ def test_correctors_take_estimates():
     assert fitted.options.epsilon == 1e-3
     at_points = estimate(PROBLEM, 16, points=[[0.5, 0.1]], device="cpu")
     with pytest.raises(InputError, match="only an estimate on a grid"):
-        NoCorrector().correct(at_points, PROBLEM)
+        PlainWalks().correct(at_points, PROBLEM)
 
 
 def test_only_estimates_on_a_grid_are_corrected_by_physics():
@@ -172,8 +172,8 @@ def test_only_estimates_on_a_grid_are_corrected_by_physics():
 def test_what_physics_cannot_explain_is_left_to_the_walks():
     rough = mc2.Laplace(Disk(), boundary=lambda x, y: np.where(x * y > 0, 1.0, -1.0))
     with pytest.warns(UserWarning, match="it is kept as it is"):
-        found = mc2.solve(rough, 4000, grid=Grid(48), corrector="physics")
-    assert found.method == "none"
+        found = mc2.solve(rough, 4000, grid=Grid(48), corrector="mc2-physics")
+    assert found.method == "wos"
     walked = estimate(rough, 4000, grid=Grid(48))
     np.testing.assert_array_equal(found.values, walked.mean)
     np.testing.assert_array_equal(found.standard_error, walked.standard_error)

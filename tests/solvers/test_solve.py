@@ -52,7 +52,7 @@ def test_eight_walks(index):
     task, grid = generate("test", index).problem, Grid(64)
     found = mc2.solve(task, 8, grid=grid)
     assert psnr(found.values, task.on_grid(task.exact, grid), found.mask) >= 86
-    assert found.method == ("boundary" if task.name == "helmholtz" else "rounds")
+    assert found.method == ("trefftz" if task.name == "helmholtz" else "mc2-rounds")
     assert found.walks <= 8 * 1.5 * 4096
     assert (found.values[~found.mask] == 0).all()
     np.testing.assert_array_equal(found.mask, task.mask(grid))
@@ -62,7 +62,7 @@ def test_eight_walks(index):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_on_rough_domains(family, domain):
     found = mc2.solve(problem(family, domain), 8, grid=GRID)
-    assert found.method == "rounds"
+    assert found.method == "mc2-rounds"
     assert rms(error(found)) < 1e-3
     assert 0.2 < rms(error(found)) / rms(bars(found)) < 5
 
@@ -101,7 +101,7 @@ def test_a_given_number_of_walks_does_not_warn(rough):
 def test_the_boundary_first():
     """Smooth problems to rounding, and walks that see that there is nothing left."""
     found = mc2.solve(SMOOTH, 8, grid=GRID, start="boundary")
-    assert found.method == "rounds"
+    assert found.method == "mc2-rounds"
     assert found.history[0].kind == "boundary"
     assert rms(error(found)) < 1e-12
     assert rms(bars(found)) < 1e-12
@@ -142,7 +142,7 @@ def test_boundary_values_that_are_no_solution_on_an_ellipse(walks):
 @pytest.mark.filterwarnings("ignore:k² = 400 is within")
 def test_helmholtz_beyond_the_limit_of_walks(domain, k):
     found = mc2.solve(helmholtz(domain, k), grid=GRID)
-    assert found.method == "boundary"
+    assert found.method == "trefftz"
     assert found.walks == 0
     assert rms(error(found)) < 1e-9
     assert rms(error(found)) <= rms(bars(found)) < 1e-6
@@ -151,7 +151,7 @@ def test_helmholtz_beyond_the_limit_of_walks(domain, k):
 
 def test_helmholtz_below_the_limit_is_walked():
     found = mc2.solve(helmholtz(Disk(), 1.6), grid=GRID)
-    assert found.method == "rounds"
+    assert found.method == "mc2-rounds"
     assert rms(error(found)) < 1e-5
 
 
@@ -169,7 +169,7 @@ def test_a_wave_number_close_to_an_eigenvalue_is_warned_of():
     assert bars(near).max() > 30 * bars(away).max()
 
 
-@pytest.mark.parametrize("how", [{}, {"start": "boundary"}, {"corrector": "physics"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"start": "boundary"}, {"corrector": "mc2-physics"}], ids=str)
 def test_solutions_are_functions(how):
     task = problem("poisson", "composed")
     found = mc2.solve(task, 8, grid=GRID, **how)
@@ -193,7 +193,7 @@ def test_solutions_without_walks_are_functions():
 
 def test_the_walks_mean_is_a_function():
     """Elsewhere than at pixels it walks again: unbiased, with the noise of its walks."""
-    found = mc2.solve(SMOOTH, 64, grid=GRID, corrector="none")
+    found = mc2.solve(SMOOTH, 64, grid=GRID, corrector="wos")
     x, y = Disk(0.9).sample_interior(500, seed=0).T
     left, deviation = found(x, y) - SMOOTH.exact(x, y), found.evaluator.standard_error(x, y)
     assert abs(left.sum()) < 4 * np.sqrt((deviation**2).sum())
@@ -218,7 +218,7 @@ def test_averages_are_functions(rough):
 @pytest.mark.parametrize("kind", ["averages", "none"])
 @pytest.mark.parametrize("with_others", [False, True])
 def test_on_the_boundary_the_solution_is_the_boundary_value(rough, kind, with_others):
-    found = averaged(rough) if kind == "averages" else mc2.solve(SMOOTH, 8, grid=GRID, corrector="none")
+    found = averaged(rough) if kind == "averages" else mc2.solve(SMOOTH, 8, grid=GRID, corrector="wos")
     angle = np.pi / 120  # in the middle between two jumps
     x, y = np.array([np.cos(angle), 0.1, -0.2]), np.array([np.sin(angle), 0.2, 0.3])
     values = found(x, y) if with_others else found(x[:1], y[:1])
@@ -299,7 +299,7 @@ def test_sources_on_a_grid_only():
     assert errors[0] > 8 * errors[1]
 
 
-@pytest.mark.parametrize("how", [{}, {"corrector": "physics"}, {"tolerance": 1e-6}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"corrector": "mc2-physics"}, {"tolerance": 1e-6}], ids=str)
 @pytest.mark.parametrize("value", [0, 1])
 def test_constant_boundary_values(value, how):
     found = mc2.solve(mc2.Laplace(Square(), boundary=value), grid=GRID, **how)
@@ -330,17 +330,24 @@ BAD = [
     ({"tolerance": -1}, "tolerance = -1 must be above 0"),
     ({"tolerance": 0}, "tolerance = 0"),
     ({"tolerance": float("nan")}, "tolerance = nan"),
-    ({"tolerance": 1e-3, "corrector": "physics"}, "a tolerance needs the corrector 'rounds'"),
-    ({"tolerance": 1e-3, "corrector": "none"}, "a tolerance needs the corrector 'rounds'"),
+    ({"tolerance": 1e-3, "corrector": "mc2-physics"}, "a tolerance needs the corrector 'mc2-rounds'"),
+    ({"tolerance": 1e-3, "corrector": "wos"}, "a tolerance needs the corrector 'mc2-rounds'"),
     ({"start": "wals"}, "unknown start 'wals': did you mean 'walks'?"),
-    ({"corrector": "magic"}, "unknown corrector 'magic': known: mc2, mc2-unet, none, physics, rounds, sunet-compact"),
-    ({"corrector": "physics", "walks": 1}, "two or more walks per pixel"),
+    ({"corrector": "none"}, "the corrector 'none' is called 'wos' now, as in all tables"),
+    ({"corrector": 3}, "corrector = 3: must be a name, the path of a .safetensors file, a Corrector, or a function"),
+    ({"corrector": "wos", "start": "boundary"}, "start = 'boundary' is for the corrector 'mc2-rounds', not for 'wos'"),
+    ({"corrector": "trefftz", "tolerance": 1e-3}, "'trefftz' does not know its own error"),
+    (
+        {"corrector": "magic"},
+        "unknown corrector 'magic': known: mc2, mc2-alone, mc2-physics, mc2-rounds, mc2-unet, sunet",
+    ),
+    ({"corrector": "mc2-physics", "walks": 1}, "two or more walks per pixel"),
     ({"seed": -1}, "seed = -1"),
     ({"epsilon": 3}, "epsilon = 3"),
     ({"threads": 0}, "threads = 0"),
-    ({"device": "cuda"}, "rounds walk on the CPU: use device 'cpu' or 'auto'"),
+    ({"device": "cuda"}, "mc2-rounds walks on the CPU: use device 'cpu' or 'auto'"),
     ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cuda'?"),
-    ({"sed": 3}, "unknown option 'sed': did you mean 'seed'?"),
+    ({"sed": 3}, "unknown argument of solve 'sed': did you mean 'seed'?"),
     ({"grid": "a"}, "grid = 'a' must be a Grid, or a number of pixels along a side"),
     ({"grid": 0}, "grid size = 0"),
     ({"grid": 1.5}, "grid = 1.5 must be a Grid"),
@@ -349,7 +356,7 @@ BAD = [
     ({"max_seconds": -1, "tolerance": 1e-3}, "max_seconds = -1 must be above 0"),
     ({"problem": None}, "problem = None: must be a problem"),
     ({"problem": Disk()}, "problem = Disk(1.0): must be a problem"),
-    ({"problem": "x", "corrector": "none"}, "problem = 'x': must be a problem"),
+    ({"problem": "x", "corrector": "wos"}, "problem = 'x': must be a problem"),
 ]
 
 
@@ -432,7 +439,7 @@ def test_limits_of_a_tolerance(limit):
     assert not found.converged
     assert found.reason.startswith(f"stopped at {name}")
     assert found.walks <= limit.get("max_walks", np.inf)
-    assert found.seconds < 3
+    assert found.seconds < 20  # far more than it takes, on a busy machine
     x, y = (c[found.mask] for c in grid.points())
     truth = (
         2 / np.pi * np.arctan2(2 * np.hypot(x, y) ** n * np.sin(n * np.arctan2(y, x)), 1 - np.hypot(x, y) ** (2 * n))

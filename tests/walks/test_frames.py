@@ -137,7 +137,7 @@ def test_the_default_grid_covers_the_domain():
 
 
 BAD = [
-    ({"sed": 3}, "unknown option 'sed': did you mean 'seed'?"),
+    ({"sed": 3}, "unknown argument of estimate 'sed': did you mean 'seed'?"),
     ({"seed": 2**64}, "seed = 18446744073709551616 must be an integer from 0 to"),
     ({"instance": 2**64}, "instance = 18446744073709551616"),
     ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cuda'?"),

@@ -13,6 +13,7 @@ DIRECT |= boundaries.KINDS
 UNITS = ("size", "values")
 """Kinds that are any of the others in other units."""
 KINDS = (*DIRECT, *UNITS)
+CORRECTORS = {"physics": "mc2-physics", "none": "wos"}
 WAYS = {"plain": 0.4, "walks": 0.1, "boundary": 0.15, "tolerance": 0.2, "physics": 0.08, "none": 0.07}
 """How often a case is solved in which way."""
 
@@ -49,6 +50,6 @@ def _way(random: np.random.Generator, draft: Draft) -> dict[str, Any]:
         options["tolerance"] = float(f"{height(draft) * 10 ** random.uniform(-7, -3):.1e}")
         if random.random() < 0.3:
             options["start"] = "boundary"
-    if way in ("physics", "none"):
-        options |= {"corrector": str(way), "walks": int(random.choice([4, 8, 16]))}
+    if way in CORRECTORS:
+        options |= {"corrector": CORRECTORS[way], "walks": int(random.choice([4, 8, 16]))}
     return options

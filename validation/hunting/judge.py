@@ -55,7 +55,7 @@ def prepare() -> None:
     for family in CLASSES.values():
         parameter = {"Yukawa": {"lam": 1.0}, "Helmholtz": {"k": 1.0}}.get(family, {})
         problem = getattr(mc2, family)(disk, exact="x*y*x - x**2" if family != "Laplace" else "x*y", **parameter)
-        for corrector in ("rounds", "physics", "none"):
+        for corrector in ("mc2-rounds", "mc2-physics", "wos"):
             solution = mc2.solve(problem, 2, grid=mc2.Grid(16), corrector=corrector)
         solution.certify(walks=2, points=8)
 

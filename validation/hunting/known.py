@@ -80,6 +80,6 @@ def known() -> dict[str, Case]:
             full = f"{name}, tolerance {tolerance:g}"
             cases[full] = _made(full, drafts[name], tolerance=tolerance)
     small = _exact("poisson", "x*y + x**2 + sin(3*x)")
-    cases["walks on Disk(1e-4)"] = _made("walks on Disk(1e-4)", small, size=1e-4, corrector="none", walks=64)
+    cases["walks on Disk(1e-4)"] = _made("walks on Disk(1e-4)", small, size=1e-4, corrector="wos", walks=64)
     cases["1e-300 x"] = _made("1e-300 x", _exact("laplace", "x"), value=1e-300)
     return cases

@@ -16,6 +16,7 @@ from mc2.benchmark.field_files import Where, placed, read_field, variable
 from mc2.benchmark.methods.method import Case
 from mc2.benchmark.methods.registry import make_method
 from mc2.benchmark.runner import problem_values
+from mc2.checks import checked
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, one_line, short
 from mc2.fits.boundary import fit_boundary
@@ -34,17 +35,20 @@ from mc2.solvers.certificate import (
     control_for,
     read_points,
 )
-from mc2.walks.engine import Options, make_options, walk
+from mc2.walks.engine import Options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
 
 Array = NDArray[np.float64]
+MAX_STEPS = 1024
+"""Where walks are cut off, if not said otherwise: certificates are worth more than a usual estimate."""
 METHOD_WALKS = 8
 """Walks per pixel that a method of ours is given."""
 WILD = 1e100
 """Times the problem's data beyond which a field is refused, since its squares might overflow."""
 
 
+@checked
 def certify(
     problem: Problem,
     field: Any,
@@ -54,9 +58,13 @@ def certify(
     grid: Where = None,
     confidence: float = 0.95,
     seed: int = 0,
-    **options: Any,
+    epsilon: float = 1e-4,
+    unit: float | None = None,
+    max_steps: int | None = None,
+    sampling: str = "green",
+    threads: int | None = None,
 ) -> Certificate:
-    """The error of a field by fresh walks, with confidence intervals.
+    """Tell the error of a field by fresh walks, with confidence intervals.
 
     problem: what the field claims to solve; its exact solution, if it has one, is not used.
     field: a `Solution`; an array or a torch tensor, with its grid; an `xarray.DataArray` with coordinates x and y; a
@@ -68,7 +76,8 @@ def certify(
     a method, where it is wanted.
     confidence: of the intervals.
     seed: another one gives other points and walks.
-    options: those of `mc2.estimate`, such as epsilon and threads.
+    epsilon, unit, sampling, threads: of the walks, as of `mc2.estimate`; those of a `Solution` if none is given.
+    max_steps: where a walk is cut off; 1,024 if not given.
 
     A Helmholtz problem that walks cannot solve gets a bound from boundary least squares, which `kind` says.
     """
@@ -77,9 +86,17 @@ def certify(
     if isinstance(points, Integral) and not isinstance(points, bool):
         points = int(points)
     check_arguments(walks, points, confidence, seed)
-    if isinstance(field, Solution) and field.problem is problem and grid is None and not options:
+    usual = (epsilon, unit, max_steps, sampling, threads) == (1e-4, None, None, "green", None)
+    if isinstance(field, Solution) and field.problem is problem and grid is None and usual:
         return field.certify(walks, points, confidence=confidence, seed=seed)
-    chosen = make_options({"max_steps": 1024, "device": "cpu"} | options)
+    chosen = Options(
+        epsilon=epsilon,
+        max_steps=max_steps or MAX_STEPS,
+        sampling=sampling,
+        device="cpu",
+        threads=threads,
+        unit=unit,
+    )
     with threads_limited(chosen.threads):
         frame, samples = Frame.of(problem), _samples(problem, field, grid, points, chosen)
         inner, claim = frame.problem(problem), samples.claim(frame, drawn=isinstance(points, int))

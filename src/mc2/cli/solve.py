@@ -24,9 +24,10 @@ def solve(
     ] = None,
     max_walks: Annotated[int | None, typer.Option(help="Likewise, after so many walks in all.")] = None,
     corrector: Annotated[
-        str, typer.Option(help="rounds, physics, a network (mc2, mc2-unet or sunet-compact), or none.")
-    ] = "rounds",
-    start: Annotated[str, typer.Option(help="Of rounds: walks, or boundary to fit the boundary data first.")] = "walks",
+        str,
+        typer.Option(help="mc2-rounds, mc2-physics, wos, trefftz, a network's name, or a file of weights."),
+    ] = "mc2-rounds",
+    start: Annotated[str, typer.Option(help="In rounds: walks, or boundary to fit the boundary data first.")] = "walks",
     certify: Annotated[int, typer.Option(help="Walks per point of a certificate of the error; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz or .nc file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")] = None,
@@ -143,7 +144,7 @@ def _print_summary(contents: dict[str, Any], found: "Solution") -> None:
     if c["reason"]:
         print(f"reason      {c['reason']}")
     if c["standard_error"] is None:
-        print("std. error  unknown" + (" from one walk" if found.method == "none" else ""))
+        print("std. error  unknown" + (" from one walk" if found.method == "wos" else ""))
     else:
         print(f"std. error  {c['standard_error']:.2g} rms, {c['largest_standard_error']:.2g} at most")
     if "rms_error" in c:

@@ -5,13 +5,13 @@ there, the tension, is 0 at an eigenvalue and grows in proportion to the distanc
 an error of the boundary values is amplified by at most one over it.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.portions import interruptibly
+from mc2.errors import warn
 from mc2.fits.basis import Basis, make_basis
 from mc2.fits.boundary import HOLE_DEGREE, BoundaryFit, count_waves, crowd_poles, spread
 from mc2.geometry import Corner, Domain
@@ -75,10 +75,9 @@ def evaluator_from_boundary(problem: Problem, fit: BoundaryFit) -> BoundaryEvalu
     )
     slope = max(abs(here - below), abs(above - here)) / close
     if here < close * slope:
-        warnings.warn(
+        warn(
             f"k² = {square:.6g} is within {max(here / slope, 1e-9):.1g} (relative) of a Dirichlet eigenvalue of the "
-            f"domain: errors of the data are amplified up to {1 / max(here, 1e-300):.2g} times",
-            stacklevel=3,
+            f"domain: errors of the data are amplified up to {1 / max(here, 1e-300):.2g} times"
         )
     distance = square * min(here / max(slope, 1e-300), 0.5 * spacing)
     resolution, amplified = fit.field.resolution, SAFETY / max(here, 1e-300)

@@ -7,7 +7,6 @@ NumPy arrays is called on whole arrays, and a warning says so.
 
 import dis
 import inspect
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mc2.errors import InputError, short
+from mc2.errors import InputError, short, warn
 from mc2.functions.function import Array, Function, Program
 from mc2.functions.tracing import PROBES, trace
 
@@ -151,10 +150,9 @@ class ArrayFunction(Function):
         self._function = function
         self._name = name
         self(*PROBES)
-        warnings.warn(
+        warn(
             f"{name}: this Python function cannot be compiled, so it is called on whole arrays, which is slower; "
-            "arithmetic, NumPy functions and np.where can be compiled",
-            stacklevel=7,
+            "arithmetic, NumPy functions and np.where can be compiled"
         )
 
     @property

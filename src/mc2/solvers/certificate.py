@@ -24,6 +24,7 @@ from mc2.fits.field import Field
 from mc2.problems import Frame, Problem
 from mc2.solvers.averaging import Scores, score_walks
 from mc2.walks.engine import MAX_KEY, Options
+from mc2.walks.plan import can_walk
 
 if TYPE_CHECKING:
     from mc2.solvers.solution import Solution
@@ -46,6 +47,8 @@ CLEAR = 0.5
 """Part of the estimated error below which no lower end is claimed: mean squares are skewed, and it is hardly seen."""
 UNSAMPLED = 1e-10
 """Part of the largest value below which an error for the source is not worth sampling it."""
+FITTED = ("mc2-rounds", "trefftz")
+"""Correctors whose fitted fields are as good as any that could be found for a control variate."""
 NOT_ENCLOSED = "{} cannot be enclosed: a feature narrower than all samples may be missed"
 
 
@@ -241,12 +244,13 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     check_arguments(walks, points, confidence, seed)
     inner = solution.inner or solution
     claim = _claim_of(solution, points)
-    if inner.method == "boundary":
+    if not can_walk(inner.problem):
         error = float(np.sqrt(np.mean(inner.evaluator.standard_error(claim.x, claim.y) ** 2)))
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:
         count = points if isinstance(points, int) else 0
-        field = inner.fitted if inner.method == "rounds" else control_for(inner.problem, inner.options, claim)
+        fitted = inner.method in FITTED
+        field = inner.fitted if fitted else control_for(inner.problem, inner.options, claim)
         found = certify_claim(
             inner.problem, field, claim, inner.options, walks=walks, points=count, confidence=confidence, seed=seed
         )
@@ -255,7 +259,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
 
 def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
     """The control variate that `solve` would find, from walks of its own; no better than a claim's error asks for."""
-    from mc2.solvers.solve import find_control
+    from mc2.solvers.by_rounds import find_control
 
     quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=max(options.max_steps, 1024))
     some = slice(None, None, max(1, claim.x.size // COMPARED))

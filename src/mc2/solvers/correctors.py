@@ -1,256 +1,175 @@
-"""`Corrector`: from a noisy estimate to a solution."""
+"""The correctors of estimates, and all correctors by their names."""
 
 import time
-import warnings
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, final
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.errors import InputError, unknown
-from mc2.fits.edge import rarest
-from mc2.fits.field import Field
-from mc2.fits.misfit import hidden_oscillation
-from mc2.fits.projection import Bins, Profile, Projection
-from mc2.geometry import Domain, Grid
+from mc2.checks import whole
+from mc2.errors import InputError, short, unknown, warn
+from mc2.networks.installed import ENDING, installed_correctors
 from mc2.problems import Problem
-from mc2.solvers.physics import correct_by_physics
+from mc2.registry import Registry
+from mc2.solvers.by_boundary import BoundaryCorrector
+from mc2.solvers.by_rounds import RoundsCorrector
+from mc2.solvers.corrector import CallableCorrector, Corrector, EstimateCorrector, Observed
+from mc2.solvers.evaluators import FitEvaluator, WalksEvaluator
+from mc2.solvers.learned import SWEEPS, correct_by_network, load_network, source_of
+from mc2.solvers.physics import Corrected, correct_by_physics
 from mc2.solvers.solution import Solution
 from mc2.walks import Estimate
-from mc2.walks.engine import Options, walk
-
-Array = NDArray[np.float64]
-MET = 0.02
-"""Walks per pixel, on average, that must meet a feature: neighbouring pixels make up for few."""
 
 
-class Corrector(ABC):
-    """Makes a solution from an estimate on a grid, without looking at the boundary data."""
+@final
+class PlainWalks(EstimateCorrector):
+    """The walks' mean as it is: Walk on Spheres."""
 
-    name: ClassVar[str]
+    name = "wos"
+    reads = ("estimate",)
 
-    @abstractmethod
+    def field(self, observed: Observed) -> NDArray[np.floating]:
+        return observed.mean
+
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        """The corrected estimate. problem: what was walked."""
+        mean, evaluator = Observed.of(estimate, problem).mean, WalksEvaluator(problem, estimate)
+        return self.solution(estimate, problem, mean, evaluator, 0.0, known_error=estimate.standard_error)
 
 
-@dataclass(frozen=True)
-class WalksEvaluator:
-    """Evaluates the solution of walks alone: anywhere else than on the grid, it walks again."""
+@final
+class PhysicsCorrector(EstimateCorrector):
+    """Lift and Trefftz projection: the source is taken out, and the rest fitted by solutions of the equation.
 
-    problem: Problem
-    estimate: Estimate
-
-    def values(self, x: Array, y: Array) -> Array:
-        inside = self.problem.domain.contains(x, y)
-        found = self.problem.boundary(x, y)
-        if inside.any():
-            found[inside] = self._at(x[inside], y[inside]).mean
-        return found
-
-    def standard_error(self, x: Array, y: Array) -> Array:
-        inside = self.problem.domain.contains(x, y)
-        found = np.zeros(x.size)
-        if inside.any():
-            found[inside] = self._at(x[inside], y[inside]).standard_error
-        return found
-
-    def _at(self, x: Array, y: Array) -> Estimate:
-        return walk(self.problem, [self.estimate.walks], _options(self.estimate), points=np.stack([x, y], axis=1))[0]
-
-
-@dataclass(frozen=True)
-class FitEvaluator:
-    """Evaluates the solution of a fit.
-
-    doubt: what to add to the square of its error bars, over the distance to the boundary.
-    hidden: the same within a distance, given with it: see `hidden_oscillation`.
+    See `mc2.solvers.physics`.
     """
 
-    field: Field
-    fit: Projection
-    domain: Domain
-    doubt: Profile | None
-    hidden: tuple[float, float] = (0.0, 0.0)
+    name = "mc2-physics"
 
-    def values(self, x: Array, y: Array) -> Array:
-        return self.field(x, y)
-
-    def standard_error(self, x: Array, y: Array) -> Array:
-        square, distance = self.fit.standard_error(x, y) ** 2, np.abs(self.domain.distance(x, y))
-        square += self.field.error(x, y) ** 2 + self.hidden[0] * (distance < self.hidden[1])
-        if self.doubt is not None:
-            square += self.doubt(distance)
-        return np.sqrt(square)
-
-
-@final
-class NoCorrector(Corrector):
-    """The walks' mean as it is."""
-
-    name = "none"
+    def field(self, observed: Observed) -> NDArray[np.floating]:
+        return self._fit(observed).values
 
     def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        return _solution(self, estimate, problem, estimate.mean, WalksEvaluator(problem, estimate), Field(), 0.0)
-
-
-@final
-class PhysicsCorrector(Corrector):
-    """Lift and Trefftz projection: see `mc2.solvers.physics`."""
-
-    name = "physics"
-
-    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        if estimate.walks < 2:
-            raise InputError("the corrector 'physics' needs two or more walks per pixel, to know their variance")
-        grid = _grid_of(estimate)
+        observed = Observed.of(estimate, problem)
         start = time.perf_counter()
-        made = correct_by_physics(
-            estimate.mean, estimate.variance, estimate.mask, grid, problem.domain, problem.operator,
-            problem.source,
-        )  # fmt: skip
+        made = self._fit(observed)
         seconds = time.perf_counter() - start
         if not made.kept:
-            warnings.warn(
+            warn(
                 f"no solution of {problem.equation} explains the estimate (χ² per pixel {made.fit.misfit:.2g}): "
-                "it is kept as it is",
-                stacklevel=2,
+                "it is kept as it is"
             )
-            return NoCorrector().correct(estimate, problem)
-        distance = problem.domain.distance(*(c[estimate.mask] for c in grid.points()))
-        hidden = hidden_oscillation(
-            estimate.walks * estimate.variance[estimate.mask], Bins(distance), made.fit.level / float(distance.max())
-        )
-        evaluator = FitEvaluator(made.field, made.fit, problem.domain, made.doubt, hidden)
-        return _solution(self, estimate, problem, made.values, evaluator, made.field, seconds)
+            return PlainWalks().correct(estimate, problem)
+        evaluator = FitEvaluator(made.field, made.fit, observed, made.doubt)
+        return self.solution(estimate, problem, made.values, evaluator, seconds, fitted=made.field)
 
-
-@dataclass(frozen=True)
-class GridEvaluator:
-    """Evaluates the solution of a network: it is known on the grid only, and without error bars."""
-
-    def values(self, x: Array, y: Array) -> Array:
-        raise InputError("a network's solution is known on its grid only: read it off solution.values")
-
-    def standard_error(self, x: Array, y: Array) -> Array:
-        raise InputError("a network does not know its own error: see solution.certify")
+    def _fit(self, seen: Observed) -> Corrected:
+        if seen.walks < 2:
+            raise InputError(f"{self.name} needs two or more walks per pixel, to know their variance")
+        mean, variance = (array.astype(float) for array in (seen.mean, seen.variance))
+        return correct_by_physics(mean, variance, seen.mask, seen.grid, seen.domain, seen.operator, seen.source)
 
 
 @final
-class NetworkCorrector(Corrector):
-    """A trained network: see `mc2.solvers.learned`. weights: a shipped name."""
+class NetworkCorrector(EstimateCorrector):
+    """A trained network: see `mc2.solvers.learned`.
+
+    weights: the name of installed ones, or the path of a .safetensors file.
+    sweeps: of relaxation, after it; without any, the network is alone.
+    """
+
+    reads = ("estimate", "variance", "walks", "mask", "grid", "family", "parameter", "source_function")
+
+    def __init__(self, weights: str = "mc2", sweeps: int = SWEEPS) -> None:
+        self.learned, self.sweeps = load_network(str(weights)), whole("sweeps", sweeps, 0)
+        self.name = _stem(weights) + ("" if sweeps else "-alone")
+
+    def field(self, observed: Observed) -> NDArray[np.floating]:
+        seen, lift = observed, None
+        if self.learned.inputs.lifted:
+            from mc2.fits.batched_lift import lift_of
+
+            lift = lift_of(seen.source, seen.operator, seen.grid)
+        source = source_of(seen.source, seen.operator, seen.grid, seen.mask)
+        fields = seen.mean, seen.variance, seen.walks, seen.mask, seen.grid, source
+        return correct_by_network(self.learned, *fields, lift, seen.operator, sweeps=self.sweeps)
+
+
+@final
+class OnePassCorrector(EstimateCorrector):
+    """A trained network in the paper's way: estimate, source and mask as they are, one pass, and nothing after it.
+
+    It is not told the equation: biharmonic and Helmholtz problems are not brought to another form, and no field is
+    relaxed.
+
+    weights: as of `NetworkCorrector`, of a network that does not look at the variance.
+    """
+
+    reads = ("estimate", "mask", "grid", "source_function")
 
     def __init__(self, weights: str) -> None:
-        self.name = weights  # type: ignore[misc]
+        self.learned, self.name = load_network(str(weights)), _stem(weights) + "-one-pass"
+        if self.learned.inputs.variance or self.learned.inputs.lifted:
+            raise InputError(f"{weights} was trained to read more than estimate, source and mask: use it as a network")
 
-    def correct(self, estimate: Estimate, problem: Problem) -> Solution:
-        from mc2.fits.batched_lift import lift_of
-        from mc2.solvers.learned import correct_by_network, load_network, source_of
-
-        learned, grid = load_network(self.name), _grid_of(estimate)
-        start = time.perf_counter()
-        operator = problem.operator
-        source = source_of(problem.source, operator, grid, estimate.mask)
-        lift = lift_of(problem.source, operator, grid) if learned.inputs.lifted else None
-        values = correct_by_network(
-            learned,
-            estimate.mean,
-            estimate.variance,
-            estimate.walks,
-            estimate.mask,
-            grid,
-            source,
-            lift,
-            operator,
-        ).astype(float)
-        seconds = time.perf_counter() - start
-        return _solution(self, estimate, problem, values, GridEvaluator(), Field(), seconds)
-
-
-CORRECTORS: dict[str, Corrector] = {corrector.name: corrector for corrector in (NoCorrector(), PhysicsCorrector())}
-
-
-def _grid_of(estimate: Estimate) -> Grid:
-    """The grid of an estimate that can be corrected."""
-    if estimate.grid is None:
-        raise InputError("only an estimate on a grid can be corrected")
-    bad = int((~np.isfinite(estimate.mean[estimate.mask])).sum())
-    if bad:
-        raise InputError(f"the estimate is no number at {bad:,} pixels, where walks met data that are not finite")
-    return estimate.grid
-
-
-def find_corrector(name: str) -> Corrector:
-    """The corrector of a name, which may be that of shipped weights."""
-    from mc2.networks.installed import installed_correctors
-
-    if name in CORRECTORS:
-        return CORRECTORS[name]
-    if name in installed_correctors():
-        return NetworkCorrector(name)
-    raise unknown("corrector", name, ["rounds", *CORRECTORS, *installed_correctors()])
-
-
-def _solution(
-    corrector: Corrector,
-    estimate: Estimate,
-    problem: Problem,
-    values: Array,
-    evaluator: WalksEvaluator | FitEvaluator | GridEvaluator,
-    field: Field,
-    seconds: float,
-) -> Solution:
-    if estimate.grid is None:
-        raise InputError("only an estimate on a grid can be corrected")
-    return Solution(
-        problem=problem,
-        grid=estimate.grid,
-        mask=estimate.mask,
-        values=values,
-        method=corrector.name,
-        history=(),
-        walks=estimate.walks * int(estimate.mask.sum()),
-        seconds=estimate.record.seconds + seconds,
-        evaluator=evaluator,
-        fitted=field,
-        options=_options(estimate),
-        reason=f"{corrector.name}: a given number of walks, corrected once",
-        known_error=_known_error(evaluator, estimate, problem),
-    )
-
-
-def _known_error(
-    evaluator: WalksEvaluator | FitEvaluator | GridEvaluator, estimate: Estimate, problem: Problem
-) -> Array | None:
-    """The walks' own error; infinite where nothing is known; nothing where it is to be computed.
-
-    From a few walks, a feature that hardly any of them meets is not known, nor is the error that it makes.
-    """
-    if isinstance(evaluator, GridEvaluator):
-        return np.where(estimate.mask, np.inf, 0.0)
-    share = rarest(problem)
-    if estimate.walks * share < MET:
-        warnings.warn(
-            f"the data have features that one walk in about {1 / share:.0e} meets: {estimate.walks} walks per pixel do "
-            "not know their own error, and error bars are infinite; use the corrector 'rounds'",
-            stacklevel=5,
+    def field(self, observed: Observed) -> NDArray[np.floating]:
+        source, unseen = np.zeros(observed.grid.shape), np.full(observed.grid.shape, np.inf)
+        if observed.source is not None:
+            source[observed.mask] = observed.source(*(c[observed.mask] for c in observed.grid.points()))
+        return correct_by_network(
+            self.learned, observed.mean, unseen, 1, observed.mask, observed.grid, source, sweeps=0
         )
-        return np.where(estimate.mask, np.inf, 0.0)
-    return estimate.standard_error if isinstance(evaluator, WalksEvaluator) else None
 
 
-def _options(estimate: Estimate) -> Options:
-    """How the estimate was walked; queries at points are too small for another device."""
-    record = estimate.record
-    return Options(
-        seed=record.seed,
-        epsilon=record.epsilon,
-        unit=record.unit,
-        max_steps=record.max_steps,
-        sampling=record.sampling,
-        stratify=record.stratified,
-        estimator="reduced" if record.estimator == "reduced" else "standard",
-        device="cpu",
+def _stem(weights: str | Path) -> str:
+    return Path(weights).name.removesuffix(ENDING)
+
+
+CORRECTORS: Registry[Callable[..., Corrector]] = Registry(
+    "corrector",
+    "mc2.correctors",
+    {
+        "mc2-rounds": RoundsCorrector,
+        "mc2-physics": PhysicsCorrector,
+        "wos": PlainWalks,
+        "trefftz": BoundaryCorrector,
+        "mc2": NetworkCorrector,
+        "mc2-alone": partial(NetworkCorrector, sweeps=0),
+        "mc2-unet": partial(NetworkCorrector, weights="mc2-unet"),
+        "sunet-compact": partial(NetworkCorrector, weights="sunet-compact"),
+        "sunet-compact-one-pass": partial(OnePassCorrector, weights="sunet-compact"),
+    },
+)
+"""What makes each corrector, by its name. Other packages add theirs: see `mc2.registry`."""
+FORMER = {"rounds": "mc2-rounds", "physics": "mc2-physics", "none": "wos", "boundary": "trefftz"}
+"""Names until version 0.1, and those of now."""
+
+
+def find_corrector(corrector: Any) -> Corrector:
+    """The corrector that a user means.
+
+    corrector: a name; the path of a .safetensors file; a `Corrector`, or a class of them; or a function from an
+    `Observed` to a field.
+    """
+    if isinstance(corrector, Corrector):
+        return corrector
+    if isinstance(corrector, type) and issubclass(corrector, Corrector):
+        return corrector()
+    if isinstance(corrector, Path) or (isinstance(corrector, str) and corrector.endswith(ENDING)):
+        return NetworkCorrector(str(corrector))
+    if isinstance(corrector, str):
+        if corrector in CORRECTORS:
+            return CORRECTORS[corrector]()
+        if corrector in installed_correctors():
+            return NetworkCorrector(corrector)
+        if corrector in FORMER:
+            raise InputError(f"the corrector {corrector!r} is called {FORMER[corrector]!r} now, as in all tables")
+        raise unknown("corrector", corrector, {*CORRECTORS, *installed_correctors()})
+    if callable(corrector):
+        return CallableCorrector(corrector)
+    raise InputError(
+        f"corrector = {short(corrector)}: must be a name, the path of a {ENDING} file, a Corrector, or a function that "
+        "takes an Observed and returns a field"
     )

@@ -24,6 +24,7 @@ from mc2.walks.gpu.launch import unavailable
 if TYPE_CHECKING:
     import torch
 
+    from mc2.walks.engine import Options
     from mc2.walks.gpu.packing import Packed
 
 DEGREE = 24
@@ -42,19 +43,21 @@ def correct_batch(
     *,
     instances: Sequence[int] | None = None,
     corrector: "BatchCorrector | None" = None,
-    **options: Any,
+    options: "Options | None" = None,
 ) -> "torch.Tensor":
     """Walk many problems with known solutions, as PDEZoo's are, and correct their estimates: fields [problem, n, n].
 
-    walks: per pixel. instances: what keys their random numbers; 0, 1, 2, … if not given. corrector: made beforehand,
-    for a grid of its own or to save what it keeps. options: those of `mc2.estimate`.
+    walks: per pixel.
+    instances: what keys their random numbers; 0, 1, 2, … if not given.
+    corrector: made beforehand, for a grid of its own or to save what it keeps.
+    options: of the walks.
     """
     from mc2.walks.engine import Options
     from mc2.walks.gpu.launch import evaluate_distances, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
 
-    chosen, corrector = Options(**options), corrector or BatchCorrector()
+    chosen, corrector = options or Options(), corrector or BatchCorrector()
     plans = [plan_for_batch(problem, chosen) for problem in problems]
     _, put, empty = torch_on_device("a corrected batch")
     packed = pack(plans, list(instances or range(len(problems))), chosen).upload(put)

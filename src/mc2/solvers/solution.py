@@ -72,8 +72,7 @@ class Solution:
     """The solution of a problem on a grid.
 
     values: [ny, nx], row = y, 0 outside the mask.
-    method: how it was obtained, `rounds`, `boundary` (least squares on the boundary, without walks), `physics`, `none`
-    (the walks' mean) or a network's name.
+    method: the name of the corrector that found it, such as `mc2-rounds`; `trefftz` where walks could not be used.
     history: step by step.
     walks: in all, not per pixel.
     converged: whether the tolerance is met, if there was one, and what judges the fit does not contradict its error

@@ -1,420 +1,82 @@
 """`solve`: from a problem to its solution, with error bars."""
 
-import time
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.checks import positive, whole
-from mc2.compute.blas import one_thread
-from mc2.errors import InputError, short, unknown
-from mc2.fits.boundary import fit_boundary
-from mc2.fits.field import Field
-from mc2.fits.resonance import evaluator_from_boundary
+from mc2.checks import checked
+from mc2.errors import InputError, short
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
-from mc2.solvers.averaging import Averaging, average, make_averaging
+from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
-from mc2.solvers.rounds import Round, Rounds, rms
 from mc2.solvers.solution import Solution
-from mc2.walks import estimate
-from mc2.walks.engine import Options, make_options
-from mc2.walks.plan import can_walk
+from mc2.walks.engine import Options
 from mc2.walks.schedule import Progress, threads_limited
 
-Array = NDArray[np.float64]
-PER_ROUND = 2
-"""Walks from every point in a round: the fewest that tell their variance. Many small rounds gain the most."""
-MAX_STEPS = 1024
-"""Where walks of rounds are cut off, if not said otherwise: they are few, and the last digits count."""
-ROUNDING = 1e-13
-"""Part of the largest score at which what is left is rounding, and there is no use in another round."""
-ENOUGH = 1e-9
-"""Below this part of it, walks are averaged at every pixel only if a tolerance was given."""
-MOST_WALKS = 64
-"""Walks per point after which a tolerance is given up on."""
-AVERAGING = 1 << 32
-"""Keys the random numbers of averaged walks: rounds use small numbers."""
-MAX_SECONDS = 20.0
-"""Spent on a tolerance, if not said otherwise."""
-JUDGES = 8
-"""Walks from every point, seen by no fit, that judge whether a tolerance is met."""
-SOURCE_WALKS = 8
-"""Walks from every point that judge what a lift has left of the source."""
-CONTROL_WALKS = 16
-"""Walks from each of the points that a control variate is fitted to."""
-STARTS = ("walks", "boundary")
-_prepared: set[str] = set()
 
-
+@checked
 def solve(
     problem: Problem,
     walks: int = 8,
     *,
     tolerance: float | None = None,
-    corrector: str = "rounds",
+    corrector: str | Path | Corrector | Callable[[Observed], NDArray[np.floating]] = ROUNDS,
     start: str = "walks",
     grid: Grid | int | None = None,
     max_seconds: float | None = None,
     max_walks: int | None = None,
+    seed: int = 0,
+    epsilon: float = 1e-4,
+    unit: float | None = None,
+    max_steps: int | None = None,
+    sampling: str = "green",
+    stratify: bool = False,
+    estimator: str = "standard",
+    device: str = "auto",
+    threads: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Solution:
     """Solve a problem on a grid.
 
-    walks: from each of about 3,600 points that are fitted; with another corrector than `rounds`, from every pixel.
+    walks: from each of about 3,600 points that are fitted; with another corrector than `mc2-rounds`, from every pixel.
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
-    corrector: `rounds` (walk what is left, fit it, repeat), `physics` (fit walks from every pixel once, without the
-    boundary data), `none` (the walks' mean), or the name of a network's weights: `mc2`, `mc2-unet`
-    or `sunet-compact`.
-    start: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what that leaves over: on
-    smooth problems the most accurate.
+    corrector: how, by a name: `mc2-rounds` (walk what is left, fit it, repeat), `mc2-physics` (fit walks from every
+        pixel once, without the boundary data), `wos` (the walks' mean), `trefftz` (fit the boundary data, no walks),
+        or a network's (`mc2`, `mc2-unet`, `sunet-compact`). Or the path of a network's weights; or a `Corrector`
+        or a function of your own, see `mc2.solvers`.
+    start: of `mc2-rounds`: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what
+        that leaves over: on smooth problems the most accurate.
     grid: where; a number of pixels along a side, 256 if not given, covers the domain.
     max_seconds, max_walks: at which a tolerance is given up on, after one round at least; 20 seconds if neither is
-    given. What it would take is said before they are spent.
+        given. What it would take is said before they are spent.
+    seed, epsilon, unit, sampling, stratify, estimator, device, threads: of the walks, as of `mc2.estimate`.
+    max_steps: where a walk is cut off; 1,024 in rounds, else 128, if not given.
     progress: called with (walks done, walks in all).
-    options: those of `mc2.estimate`, such as seed, epsilon and threads.
 
     A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, is solved by boundary least
     squares alone; the solution's method says so.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
-    wanted = _Wanted(walks, tolerance, start, max_seconds, max_walks)
-    grid, chosen = as_grid(grid, problem.domain), make_options({"max_steps": MAX_STEPS} | options)
-    frame = Frame.of(problem)
+    goal = Goal(walks, tolerance, start, max_seconds, max_walks)
+    chosen = find_corrector(corrector)
+    options = Options(
+        seed=seed,
+        epsilon=epsilon,
+        max_steps=chosen.max_steps if max_steps is None else max_steps,
+        sampling=sampling,
+        stratify=stratify,
+        estimator=estimator,
+        device=device,
+        threads=threads,
+        unit=unit,
+    )
+    grid, frame = as_grid(grid, problem.domain), Frame.of(problem)
     if not frame.trivial:
         problem.mask(grid)  # refused in the user's units
-    with threads_limited(chosen.threads):
-        inner, where = frame.problem(problem), frame.grid(grid)
-        if corrector != "rounds":
-            if tolerance is not None:
-                raise InputError("a tolerance needs the corrector 'rounds': the others correct a given number of walks")
-            correct = find_corrector(corrector).correct
-            found = correct(estimate(inner, walks, grid=where, progress=progress, **options), inner)
-        else:
-            found = _solve_by_rounds(inner, where, chosen, wanted.scaled(1 / frame.value), progress)
+    with threads_limited(threads):
+        found = chosen.solve(frame.problem(problem), goal.scaled(1 / frame.value), frame.grid(grid), options, progress)
     return found if frame.trivial else found.outward(problem, grid, frame)
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What a user asks for, besides the problem: see `solve`."""
-
-    walks: int
-    tolerance: float | None = None
-    start: str = "walks"
-    max_seconds: float | None = None
-    max_walks: int | None = None
-
-    def __post_init__(self) -> None:
-        whole("walks", self.walks, 1)
-        for name in ("tolerance", "max_seconds"):
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
-        if self.max_walks is not None:
-            whole("max_walks", self.max_walks, 1)
-        if self.tolerance is None and (self.max_seconds, self.max_walks) != (None, None):
-            raise InputError("max_seconds and max_walks are limits of a tolerance: give one, or say walks=…")
-        if self.start not in STARTS:
-            raise unknown("start", self.start, STARTS)
-
-    def scaled(self, factor: float) -> "_Wanted":
-        """With the tolerance in other units."""
-        return replace(self, tolerance=None if self.tolerance is None else self.tolerance * factor)
-
-    @property
-    def seconds(self) -> float:
-        """The limit in seconds."""
-        if self.max_seconds is None:
-            return MAX_SECONDS if self.max_walks is None else np.inf
-        return self.max_seconds
-
-
-def _solve_by_rounds(
-    problem: Problem, grid: Grid, options: Options, wanted: _Wanted, progress: Progress | None
-) -> Solution:
-    if options.estimator != "standard":
-        raise unknown("estimator of rounds", options.estimator, ["standard"])
-    if options.device == "cuda":
-        raise InputError("rounds walk on the CPU: use device 'cpu' or 'auto', or another corrector, such as 'physics'")
-    options = replace(options, device="cpu")
-    with one_thread():
-        if not can_walk(problem):
-            return _from_boundary(problem, grid, options, wanted.tolerance)
-        if wanted.tolerance is None and wanted.walks < PER_ROUND:
-            raise InputError(f"walks = {wanted.walks}: rounds need {PER_ROUND} or more, to know their own error")
-        _prepare(problem, options)
-        return _Solver(problem, options, wanted, grid, progress).run()
-
-
-def find_control(problem: Problem, options: Options, enough: Callable[[Field], float]) -> Field:
-    """A field that `solve` would find from few walks, for use as a control variate.
-
-    enough: tells the standard error below which a field need not be fitted any better.
-    """
-    with one_thread():
-        _prepare(problem, options)
-        solver = _Solver(problem, options, _Wanted(CONTROL_WALKS), enough=enough)
-        solver.refine()
-    return solver.rounds.field
-
-
-def _prepare(problem: Problem, options: Options) -> None:
-    """Compile or load the kernels, once, so that seconds are of solving."""
-    if problem.name not in _prepared:
-        Rounds(problem, options, points=64).walk(PER_ROUND)
-        _prepared.add(problem.name)
-
-
-def _from_boundary(problem: Problem, grid: Grid, options: Options, tolerance: float | None) -> Solution:
-    begin = time.perf_counter()
-    mask, fit = problem.mask(grid), fit_boundary(problem, grid)
-    evaluator, values = evaluator_from_boundary(problem, fit), fit.field.on_grid(grid, mask)
-    error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
-    spent = time.perf_counter() - begin
-    step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), error, True, spent)
-    met = tolerance is None or error <= tolerance
-    resolved = fit.field.resolution is None or fit.field.resolution.resolved
-    if not met:
-        _warn(f"the error bound is {error:.2g}, above the tolerance {tolerance:g}: no basis fits better", 5)
-    reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
-    if not resolved:
-        reason = _unresolved(fit.field)
-    return Solution(
-        problem=problem, grid=grid, mask=mask, values=values, method="boundary", history=(step,), walks=0,
-        seconds=spent, evaluator=evaluator, fitted=fit.field, options=options, converged=met and resolved,
-        reason=reason,
-    )  # fmt: skip
-
-
-def _unresolved(field: Field) -> str:
-    found = field.resolution
-    assert found is not None
-    return (
-        f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
-    )
-
-
-def _warn(text: str, stacklevel: int) -> None:
-    warnings.warn(f"{text}; take the error bars as they are", stacklevel=stacklevel)
-
-
-class _Solver:
-    """The state of a solve by rounds."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        options: Options,
-        wanted: _Wanted,
-        grid: Grid | None = None,
-        progress: Progress | None = None,
-        enough: Callable[[Field], float] = lambda field: 0.0,
-    ) -> None:
-        """enough: see `find_control`."""
-        self.begin = time.perf_counter()
-        self.problem, self.options, self.wanted, self.enough = problem, options, wanted, enough
-        self.grid = grid or Grid.covering(problem.domain, 16)
-        self.progress = progress
-        self.rounds = Rounds(problem, options, grid, accuracy=wanted.tolerance)
-        self.averaging: Averaging | None = None
-        self.added: Array | None = None
-        self.limit, self.told = "", False
-
-    @cached_property
-    def mask(self) -> NDArray[np.bool_]:
-        return self.problem.mask(self.grid)
-
-    def run(self) -> Solution:
-        """Rounds while they help, with boundary least squares if it does, then averages at the pixels."""
-        rounds, left = self.rounds, self.refine()
-        rounds.judge_edge()
-        rounds.judge_common()
-        if self.wanted.tolerance is not None and rounds.helped and not self._spent():
-            rounds.judge(JUDGES)
-        if not rounds.field.exact:
-            rounds.judge_source(SOURCE_WALKS)
-        if not rounds.helped:
-            self._average(left)
-        return self._finish()
-
-    def refine(self) -> int:
-        """Rounds and boundary least squares, while they help; returns the walks per point that are left."""
-        rounds = self.rounds
-        budget = MOST_WALKS if self.wanted.tolerance else self.wanted.walks
-        left, untried = budget, True
-        if self.wanted.start == "boundary" or rounds.edge.narrow:
-            rounds.fit_boundary(PER_ROUND)
-            left, untried = left - PER_ROUND, False
-        while left >= PER_ROUND and rounds.fit_error > self._worth_fitting:
-            if rounds.history and self._spent():  # one round there is, whatever the limits
-                break
-            count = left if left < 2 * PER_ROUND else PER_ROUND
-            if untried and rounds.slow:
-                rounds.fit_boundary(count)
-                untried = False
-            elif rounds.helped:
-                rounds.walk(count)
-            else:
-                break
-            left -= count
-            if self.progress:
-                self.progress(budget - left, budget)
-            if rounds.history[-1].after <= ROUNDING * self.scale:
-                break
-        return left
-
-    @property
-    def _worth_fitting(self) -> float:
-        """The error below which no better fit is wanted: the tolerance, less what the source takes of it."""
-        tolerance = max(self.wanted.tolerance or 0.0, self.enough(self.rounds.field))
-        if self.rounds.field.exact:
-            return tolerance
-        return max(0.7 * tolerance, 0.1 * rms(self.rounds.source_error(*self.rounds.points.T)))
-
-    @property
-    def _worth_averaging(self) -> float:
-        """The error below which walks at the pixels would not help: the tolerance, or half of the source's error."""
-        return max(self.wanted.tolerance or 0.0, 0.5 * rms(self.rounds.source_error(*self.rounds.points.T)))
-
-    @property
-    def scale(self) -> float:
-        return max(step.before for step in self.rounds.history)
-
-    def _spent(self) -> bool:
-        """Whether a limit is reached."""
-        if self.wanted.tolerance is None:
-            return False
-        if time.perf_counter() - self.begin > self.wanted.seconds:
-            self.limit = f"max_seconds = {self.wanted.seconds:g}"
-        elif self.wanted.max_walks is not None and self.rounds.walks >= self.wanted.max_walks:
-            self.limit = f"max_walks = {self.wanted.max_walks:,}"
-        return bool(self.limit)
-
-    def _average(self, left: int) -> None:
-        """Walk from every pixel with what is left of the budget, or as much as the tolerance needs."""
-        rounds, tolerance = self.rounds, self.wanted.tolerance
-        last = next(step for step in reversed(rounds.history) if step.kind != "source")
-        spread = last.after if last.kept else last.before
-        enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.fit_error <= self._worth_averaging
-        if enough:
-            return
-        if tolerance is not None:
-            left = self._walks_for(tolerance, spread)
-        if left < PER_ROUND:
-            return
-        begin, problem, field = time.perf_counter(), self.problem, rounds.field
-        x, y = (c[self.mask] for c in self.grid.points())
-        mean, variance = average(problem, field, x, y, left, self.options, AVERAGING, self.progress)
-        self.averaging = make_averaging(
-            problem, field, mean, variance, problem.domain.distance(x, y),
-            walks=left, options=self.options, instance=AVERAGING,
-        )  # fmt: skip
-        self.added = self.averaging.share(x, y) * mean
-        error = rms(np.hypot(self.averaging.standard_error(x, y), rounds.source_error(x, y)))
-        noise = np.sqrt(mean**2 + (left - 1) * variance)
-        spent = time.perf_counter() - begin
-        rounds.history.append(Round("pixels", x.size, left, rms(noise), rms(noise), 0, error, True, spent))
-
-    def _walks_for(self, tolerance: float, spread: float) -> int:
-        """Walks per pixel that a tolerance takes, or as many as the limits allow; says so if they are too few."""
-        wanted, rounds, pixels = self.wanted, self.rounds, int(self.mask.sum())
-        needed = max(int(np.ceil((1.1 * spread / tolerance) ** 2)), PER_ROUND)
-        seconds = wanted.seconds - (time.perf_counter() - self.begin)
-        limits = {f"max_seconds = {wanted.seconds:g}": seconds * rounds.rate}
-        if wanted.max_walks is not None:
-            limits[f"max_walks = {wanted.max_walks:,}"] = wanted.max_walks - rounds.walks
-        name = min(limits, key=lambda name: limits[name])
-        allowed = int(min(max(limits[name], 0) // pixels, 1 << 24))
-        if needed <= allowed:
-            return needed
-        self.limit, self.told = name, True
-        warnings.warn(
-            f"no basis fits this problem: the tolerance {tolerance:g} would take about {needed * pixels:.1e} walks, "
-            f"{needed * pixels / rounds.rate:.2g} seconds; {name} allows {allowed * pixels:.1e}",
-            stacklevel=6,
-        )
-        return allowed
-
-    def _finish(self) -> Solution:
-        rounds, tolerance = self.rounds, self.wanted.tolerance
-        values = rounds.field.on_grid(self.grid, self.mask)
-        if self.added is not None:
-            values[self.mask] += self.added
-        if rounds.truncated > 1e-3 * rounds.walks:
-            warnings.warn(
-                f"{rounds.truncated:,} of {rounds.walks:,} walks ran out of steps and are biased: raise max_steps",
-                stacklevel=5,
-            )
-        error = 0.0
-        if tolerance is not None:
-            error = rounds.error if self.averaging is not None else rounds.total_error
-        met = tolerance is None or error <= tolerance
-        if not met and not self.told:
-            _warn(
-                f"the standard error is {error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
-                f"walks: {self._reason(met)}",
-                stacklevel=6,
-            )
-        first = rounds.lift_step()
-        return Solution(
-            problem=self.problem, grid=self.grid, mask=self.mask, values=values, method="rounds",
-            history=(*([first] if first else []), *rounds.history), walks=rounds.walks,
-            seconds=time.perf_counter() - self.begin, evaluator=_RoundsEvaluator(rounds, self.averaging),
-            fitted=rounds.field, options=self.options, converged=met and rounds.resolved and self._met_by_fresh_walks,
-            reason=self._reason(met),
-        )  # fmt: skip
-
-    @property
-    def _met_by_fresh_walks(self) -> bool:
-        """Whether a fit was ever met by walks that it had not seen: not if there was a single round."""
-        steps = [step.kind for step in self.rounds.history if step.kind != "source"]
-        return steps != ["walks"]
-
-    def _reason(self, met: bool) -> str:
-        """Why it stopped, and against what it was judged."""
-        rounds = self.rounds
-        if not rounds.resolved:
-            return _unresolved(rounds.field)
-        judged = "judged by walks"
-        if rounds.hidden > 0:
-            judged += " and at the boundary, where it is too narrow for them"
-        if not rounds.field.exact:
-            judged += ", the source by lattices of two resolutions and by walks"
-        if self.wanted.tolerance is not None and met:
-            return f"tolerance met, {judged}"
-        if self.limit:
-            return f"stopped at {self.limit}, {judged}"
-        if self.averaging is not None:
-            return f"no basis fits better: walks averaged at every pixel, {judged}"
-        if rounds.history and rounds.history[-1].after <= ROUNDING * self.scale:
-            return f"rounding reached, {judged}"
-        known = rms(rounds.source_error(*rounds.points.T))
-        if self.wanted.tolerance is not None and known > 0.5 * self.wanted.tolerance:
-            return f"the source is not resolved to the tolerance, {judged}"
-        if not rounds.helped:
-            return f"no basis fits better, {judged}"
-        return f"walks spent, {judged}"
-
-
-class _RoundsEvaluator:
-    """Evaluates the solution of rounds: the fitted field, and what walks add to it where they were averaged."""
-
-    def __init__(self, rounds: Rounds, averaging: Averaging | None) -> None:
-        self.rounds, self.averaging = rounds, averaging
-
-    def values(self, x: Array, y: Array) -> Array:
-        values = self.rounds.field(x, y)
-        return values if self.averaging is None else values + self.averaging.values(x, y)
-
-    def standard_error(self, x: Array, y: Array) -> Array:
-        if self.averaging is None:
-            return self.rounds.standard_error(x, y)
-        rest = np.hypot(self.rounds.source_error(x, y), self.rounds.rounding)
-        return np.hypot(self.averaging.standard_error(x, y), rest)

@@ -3,16 +3,15 @@
 import math
 import os
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mc2.checks import positive, whole
-from mc2.errors import InputError, short, unknown
+from mc2.checks import checked, positive, whole
+from mc2.errors import InputError, short, unknown, warn
 from mc2.geometry import Domain, Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
@@ -74,15 +73,7 @@ class Options:
         return self.epsilon * self.length_unit(domain)
 
 
-def make_options(options: Mapping[str, Any]) -> Options:
-    """Options from what a user gave by name; a name that is none of them is refused."""
-    known = [field.name for field in fields(Options)]
-    for name in options:
-        if name not in known:
-            raise unknown("option", name, known)
-    return Options(**options)
-
-
+@checked
 def estimate(
     problem: Problem,
     walks: int = 8,
@@ -91,35 +82,50 @@ def estimate(
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
+    seed: int = 0,
+    epsilon: float = 1e-4,
+    unit: float | None = None,
+    max_steps: int = 128,
+    sampling: str = "green",
+    stratify: bool = False,
+    estimator: str = "standard",
+    device: str = "auto",
+    threads: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Estimate:
     """Estimate the solution of a problem by Walk on Spheres.
 
     walks: per point; 8 gives a noisy picture, 1,000 a fair one: the error falls as 1/√walks.
-    grid: where; a number of pixels along a side, 256 if not given, covers the domain. points: instead, an array
-    [count, 2] of points of the domain; on its boundary the boundary value is returned.
+    grid: where; a number of pixels along a side, 256 if not given, covers the domain.
+    points: instead, an array [count, 2] of points of the domain; on its boundary the boundary value is returned.
     seed, instance: key the random numbers, together with the pixel (or first_point + the index) and the walk.
+    first_point: see seed.
     epsilon: a walk ends this close to the boundary, as a part of half the domain's size; 1e-4 is small against the
-    noise of any practical budget. unit: the length that epsilon is a part of, instead of half the domain's size.
+        noise of any practical budget.
+    unit: the length that epsilon is a part of, instead of half the domain's size.
     max_steps: where a walk is cut off; 128 is ten times the usual length.
-    sampling: of sources: `green`, or `uniform` as in PDEZoo. stratify: spread the first directions evenly.
+    sampling: of sources: `green`, or `uniform` as in PDEZoo.
+    stratify: spread the first directions evenly.
     estimator: `standard`, or `reduced` for PDEZoo's Helmholtz trajectories.
-    device: `auto`, `cpu` or `cuda`. threads: on the CPU; all cores if not given.
+    device: `auto`, `cpu` or `cuda`.
+    threads: on the CPU; all cores if not given.
     progress: called with (walks done, walks in all).
     """
-    return trajectory(
-        problem,
-        [walks],
-        grid=grid,
-        points=points,
-        instance=instance,
-        first_point=first_point,
-        progress=progress,
-        **options,
-    )[0]
+    options = Options(
+        seed=seed,
+        epsilon=epsilon,
+        max_steps=max_steps,
+        sampling=sampling,
+        stratify=stratify,
+        estimator=estimator,
+        device=device,
+        threads=threads,
+        unit=unit,
+    )
+    return walk_and_warn(problem, [walks], options, grid, points, instance, first_point, progress)[0]
 
 
+@checked
 def trajectory(
     problem: Problem,
     budgets: Sequence[int],
@@ -128,15 +134,48 @@ def trajectory(
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
+    seed: int = 0,
+    epsilon: float = 1e-4,
+    unit: float | None = None,
+    max_steps: int = 128,
+    sampling: str = "green",
+    stratify: bool = False,
+    estimator: str = "standard",
+    device: str = "auto",
+    threads: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> list[Estimate]:
     """Nested estimates at several budgets from one run: each is made of the first walks of the next.
 
-    budgets: increasing numbers of walks per point. All else as in `estimate`.
+    budgets: increasing numbers of walks per point.
+    All else is as in `estimate`.
     """
-    chosen, checked = make_options(options), check_budgets(budgets)
-    found = walk(problem, checked, chosen, grid, points, instance, first_point, progress)
+    options = Options(
+        seed=seed,
+        epsilon=epsilon,
+        max_steps=max_steps,
+        sampling=sampling,
+        stratify=stratify,
+        estimator=estimator,
+        device=device,
+        threads=threads,
+        unit=unit,
+    )
+    return walk_and_warn(problem, budgets, options, grid, points, instance, first_point, progress)
+
+
+def walk_and_warn(
+    problem: Problem,
+    budgets: Sequence[int],
+    options: Options,
+    grid: Grid | int | None = None,
+    points: ArrayLike | None = None,
+    instance: int = 0,
+    first_point: int = 0,
+    progress: Progress | None = None,
+) -> list[Estimate]:
+    """What `trajectory` does, with its options as one."""
+    found = walk(problem, check_budgets(budgets), options, grid, points, instance, first_point, progress)
     _warn(found[-1])
     return found
 
@@ -395,13 +434,9 @@ def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.boo
 def _warn(found: Estimate) -> None:
     record, walks = found.record, found.walks * int(found.mask.sum())
     if record.not_finite:
-        warnings.warn(
+        warn(
             f"{record.not_finite:,} of {walks:,} walks met a source or boundary value that is not finite: the estimate "
-            "is not a number where they started",
-            stacklevel=4,
+            "is not a number where they started"
         )
     if record.truncated > 1e-3 * walks:
-        warnings.warn(
-            f"{record.truncated:,} of {walks:,} walks ran out of steps and are biased: raise max_steps",
-            stacklevel=4,
-        )
+        warn(f"{record.truncated:,} of {walks:,} walks ran out of steps and are biased: raise max_steps")

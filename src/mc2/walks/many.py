@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mc2.checks import whole
+from mc2.checks import checked, whole
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
-from mc2.walks.engine import MAX_KEY, MAX_WALKS, Options, check_budgets, choose_device, make_options, walk
+from mc2.walks.engine import MAX_KEY, MAX_WALKS, Options, check_budgets, choose_device, walk
 from mc2.walks.plan import Plan, make_plan
 
 
@@ -34,6 +34,7 @@ class BatchEstimate:
     device: str
 
 
+@checked
 def estimate_batch(
     problems: Sequence[Problem],
     budgets: Sequence[int] = (8,),
@@ -41,16 +42,36 @@ def estimate_batch(
     walks: Sequence[int] | None = None,
     grid: Grid | None = None,
     instances: Sequence[int] | None = None,
-    **options: Any,
+    seed: int = 0,
+    epsilon: float = 1e-4,
+    unit: float | None = None,
+    max_steps: int = 128,
+    sampling: str = "green",
+    stratify: bool = False,
+    estimator: str = "standard",
+    device: str = "auto",
+    threads: int | None = None,
 ) -> BatchEstimate:
     """Nested estimates of many problems.
 
-    budgets: increasing walks per pixel, for all problems. walks: instead, one number for every problem; the results
-    then have one budget, named after the largest. grid: one for all; 256 × 256 on [-1, 1]², PDEZoo's, if not given.
-    instances: what keys their random numbers; 0, 1, 2, … if not given.
-    All else as in `estimate`. A Helmholtz problem is walked as `estimator` says.
+    budgets: increasing walks per pixel, for all problems.
+    walks: instead, one number for every problem; the results then have one budget, named after the largest.
+    grid: one for all; 256 × 256 on [-1, 1]², PDEZoo's, if not given.
+    instances: what keys their random numbers, with the seed; 0, 1, 2, … if not given.
+    estimator: of Helmholtz problems: `standard`, or `reduced` as in PDEZoo.
+    All else is as in `estimate`.
     """
-    chosen = make_options(options)
+    chosen = Options(
+        seed=seed,
+        epsilon=epsilon,
+        max_steps=max_steps,
+        sampling=sampling,
+        stratify=stratify,
+        estimator=estimator,
+        device=device,
+        threads=threads,
+        unit=unit,
+    )
     each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
     checked = check_budgets(budgets if each is None else [max(each, default=1)])
     grid = grid or Grid()

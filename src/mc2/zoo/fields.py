@@ -13,7 +13,7 @@ from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import estimate_batch
-from mc2.walks.engine import Options, check_budgets, choose_device, make_options
+from mc2.walks.engine import Options, check_budgets, choose_device
 from mc2.walks.many import plan_for_batch
 from mc2.zoo.instance import Instance
 
@@ -70,15 +70,31 @@ def make_fields(
     grid: Grid | None = None,
     seed: int = 0,
     device: str = "auto",
-    **options: Any,
+    epsilon: float = STANDARD["epsilon"],
+    max_steps: int = STANDARD["max_steps"],
+    sampling: str = STANDARD["sampling"],
+    stratify: bool = False,
+    threads: int | None = None,
 ) -> Fields:
-    """Evaluate and walk instances. Whatever else `mc2.estimate` takes may be given; the defaults are PDEZoo's.
+    """Evaluate and walk instances, by default as PDEZoo does.
 
-    budgets: increasing walks per pixel. seed: of the walks; with the instance, it keys their random numbers.
+    budgets: increasing walks per pixel.
+    grid: 256 × 256 on [-1, 1]² if not given.
+    seed: of the walks; with the instance, it keys their random numbers.
+    All else is as in `mc2.estimate`; epsilon is a length. Helmholtz problems are walked with u in the source.
     """
     grid = grid or Grid()
-    named = {"seed": seed, "device": device, "estimator": "reduced"}  # reduced: for Helmholtz
-    chosen = make_options(named | STANDARD | options)
+    chosen = Options(
+        seed=seed,
+        epsilon=epsilon,
+        max_steps=max_steps,
+        sampling=sampling,
+        stratify=stratify,
+        estimator="reduced",  # for Helmholtz
+        device=device,
+        threads=threads,
+        unit=STANDARD["unit"],
+    )
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
     if problems and choose_device(device, plan_for_batch(problems[0], chosen)) == "cuda":
         found = _on_gpu(problems, keys, check_budgets(budgets), grid, chosen)

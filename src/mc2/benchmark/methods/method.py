@@ -6,12 +6,14 @@ low-budget estimate, without the boundary data. `points`: values at given points
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.errors import InputError
+from mc2.errors import InputError, unknown
+from mc2.problems import FAMILIES as PROBLEMS
+from mc2.problems.operator import Operator
 from mc2.zoo.laws import FAMILIES
 
 ALWAYS = ("family", "parameter", "grid", "domain", "mask", "source", "source_function")
@@ -52,16 +54,35 @@ class Method(ABC):
     """
 
     name: str
-    setting: ClassVar[str]
-    reads: ClassVar[tuple[str, ...]]
-    families: ClassVar[tuple[str, ...]] = FAMILIES
+    setting: str
+    reads: tuple[str, ...]
+    families: tuple[str, ...] = FAMILIES
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "reads" in cls.__dict__ and not set(cls.reads) <= set(READABLE[cls.setting]):
-            wrong = ", ".join(sorted(set(cls.reads) - set(READABLE[cls.setting])))
-            raise InputError(f"{cls.__name__} cannot read {wrong} in the setting {cls.setting!r}")
+        if "reads" in cls.__dict__:
+            _check_reads(cls.__name__, cls.setting, cls.reads)
+
+    def check(self) -> None:
+        """Refuse a method that reads what its setting does not allow: for those that tell when they are made."""
+        _check_reads(self.name, self.setting, self.reads)
 
     @abstractmethod
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         """The field [n, n], of which only the mask counts; or values [count] in the setting `points`."""
+
+
+def _check_reads(name: str, setting: str, reads: tuple[str, ...]) -> None:
+    if setting not in READABLE:
+        raise unknown(f"setting of {name}", setting, READABLE)
+    wrong = sorted(set(reads) - set(READABLE[setting]))
+    if wrong:
+        raise InputError(f"{name} cannot read {', '.join(wrong)} in the setting {setting!r}")
+
+
+def operator_of(family: str, parameter: float) -> Operator:
+    """The operator of a family, with the value of its parameter if it has one."""
+    names = PROBLEMS[family].parameters
+    if len(names) > 1:
+        raise InputError(f"{family} has the parameters {', '.join(names)}, and methods are told one alone")
+    return PROBLEMS[family].make_operator(dict.fromkeys(names, parameter))

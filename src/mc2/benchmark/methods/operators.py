@@ -5,8 +5,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.benchmark.methods.method import Case, Method
-from mc2.benchmark.methods.ours import operator_of
+from mc2.benchmark.methods.method import Case, Method, operator_of
 from mc2.networks.installed import ENDING, need_torch
 from mc2.problems import Poisson, Problem
 from mc2.solvers.learned import load_network
@@ -34,7 +33,7 @@ class Operator(Method):
         also: tuple[str, ...] = ("problem",) if inputs.extended else ()
         if "parameter" in inputs.channels:
             also += ("family", "parameter")
-        self.reads = (*Operator.reads, *also)  # type: ignore[assignment, misc]
+        self.reads = (*Operator.reads, *also)  # type: ignore[assignment]
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         if not self.learned.inputs.extended:

@@ -1,4 +1,4 @@
-"""What every correction has to beat: the walks themselves, and their mean."""
+"""What every correction has to beat, besides the walks themselves: their mean, and walks from the points."""
 
 from typing import Any, final
 
@@ -8,18 +8,6 @@ from numpy.typing import NDArray
 from mc2.benchmark.methods.method import Case, Method
 from mc2.walks import estimate
 from mc2.zoo.fields import STANDARD
-
-
-@final
-class Walks(Method):
-    """The estimate as it is."""
-
-    name = "wos"
-    setting = "correction"
-    reads = ("estimate",)
-
-    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
-        return case.estimate
 
 
 @final

@@ -1,46 +1,83 @@
-"""Methods by the names that users type."""
+"""Methods by the names that users type: all correctors of the package, and what others would use."""
 
 import inspect
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
-from mc2.benchmark.methods import denoisers, finite_differences, generative, operators, ours, plain
+from mc2.benchmark.methods import denoisers, finite_differences, generative, operators, plain
 from mc2.benchmark.methods.method import Method
+from mc2.benchmark.methods.of_corrector import CorrectorMethod
 from mc2.errors import InputError, unknown
 from mc2.networks.installed import ENDING, need_torch
+from mc2.registry import Registry
+from mc2.solvers.corrector import Corrector
+from mc2.solvers.correctors import CORRECTORS, NetworkCorrector
 
-METHODS: dict[str, Callable[..., Method]] = {
-    "wos": plain.Walks,
-    "wos_points": plain.PointWalks,
-    "mean": plain.FieldMean,
-    "gaussian_1": denoisers.Gaussian,
-    "gaussian_2": partial(denoisers.Gaussian, sigma=2.0),
-    "median": denoisers.Median,
-    "bilateral": denoisers.Bilateral,
-    "tv": denoisers.TotalVariation,
-    "nlm": denoisers.NonLocalMeans,
-    "mc2": ours.Network,
-    "mc2-alone": partial(ours.Network, sweeps=0),
-    "mc2-unet": partial(ours.Network, weights="mc2-unet"),
-    "sunet-compact": partial(ours.Network, weights="sunet-compact"),
-    "sunet-compact-one-pass": partial(ours.OnePass, weights="sunet-compact"),
-    "mc2-physics": ours.Physics,
-    "mc2-rounds": ours.ByRounds,
-    "trefftz": ours.Trefftz,
-    "fd": finite_differences.Direct,
-    "fd_3": partial(finite_differences.Direct, refine=3),
-    "fd_amg": finite_differences.Multigrid,
-    "fno": operators.Operator,
-    "fno-fair": partial(operators.Operator, weights="fno-fair"),
-    "pino": partial(operators.Operator, weights="pino"),
-    "diffusion-pde": generative.DiffusionPDE,
-    "diffusion-pde-prior": generative.DiffusionPDEPrior,
-    "cocogen": generative.CoCoGen,
-    "cocogen-prior": generative.CoCoGenPrior,
-}
+MakeMethod = Callable[..., Method]
+
+
+class _Methods(Registry[MakeMethod]):
+    """Methods, and every corrector as a method by the same name."""
+
+    def __getitem__(self, name: str) -> MakeMethod:
+        return judged(CORRECTORS[name]) if name in CORRECTORS else super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*CORRECTORS, *super().__iter__()]))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def register(self, name: str, thing: MakeMethod) -> MakeMethod:
+        if name in CORRECTORS:
+            raise InputError(f"there is a corrector {name!r} already: choose another name")
+        return super().register(name, thing)
+
+
+def judged(make: Callable[..., Corrector]) -> MakeMethod:
+    """What makes the method of a corrector; with the parameters of what makes the corrector."""
+
+    @wraps(make)
+    def made(**parameters: Any) -> Method:
+        return CorrectorMethod(make(**parameters))
+
+    return made
+
+
+METHODS = _Methods(
+    "method",
+    "mc2.methods",
+    {
+        "wos_points": plain.PointWalks,
+        "mean": plain.FieldMean,
+        "gaussian_1": denoisers.Gaussian,
+        "gaussian_2": partial(denoisers.Gaussian, sigma=2.0),
+        "median": denoisers.Median,
+        "bilateral": denoisers.Bilateral,
+        "tv": denoisers.TotalVariation,
+        "nlm": denoisers.NonLocalMeans,
+        "fd": finite_differences.Direct,
+        "fd_3": partial(finite_differences.Direct, refine=3),
+        "fd_amg": finite_differences.Multigrid,
+        "fno": operators.Operator,
+        "fno-fair": partial(operators.Operator, weights="fno-fair"),
+        "pino": partial(operators.Operator, weights="pino"),
+        "diffusion-pde": generative.DiffusionPDE,
+        "diffusion-pde-prior": generative.DiffusionPDEPrior,
+        "cocogen": generative.CoCoGen,
+        "cocogen-prior": generative.CoCoGenPrior,
+    },
+)
 """What makes each method; parameters have the paper's values unless they are given."""
+
+
+def kind_of(name: str) -> Any:
+    """The class of a method, or of the corrector behind it, without making one."""
+    make: Any = METHODS[name]
+    make = getattr(make, "__wrapped__", make)
+    return getattr(make, "func", make)
 
 
 def make_method(name: str, **parameters: Any) -> Method:
@@ -50,9 +87,7 @@ def make_method(name: str, **parameters: Any) -> Method:
     """
     if name.endswith(ENDING):
         return _from_file(name)
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-    make = METHODS[name]
+    make = METHODS.find(name)
     known = inspect.signature(make).parameters
     for parameter in parameters:
         if parameter not in known:
@@ -68,4 +103,4 @@ def _from_file(path: str) -> Method:
     task = task_of(Path(path))
     if task == "diffusion":
         raise InputError(f"{path} is the model of one family: diffusion-pde and cocogen need one of each, by its name")
-    return operators.Operator(path) if task == "operator" else ours.Network(path)
+    return operators.Operator(path) if task == "operator" else CorrectorMethod(NetworkCorrector(path))

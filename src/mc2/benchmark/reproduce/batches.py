@@ -8,28 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.benchmark.methods.method import Method
 from mc2.benchmark.methods.operators import Operator
-from mc2.benchmark.methods.ours import Network, OnePass
+from mc2.benchmark.methods.registry import kind_of
 from mc2.benchmark.reproduce.workers import Chunk, known_method
 from mc2.geometry import Grid
 from mc2.problems import operator
+from mc2.solvers.correctors import NetworkCorrector, OnePassCorrector
 from mc2.solvers.learned import correct_by_network
 
 BATCH = {"cuda": 25, "cpu": 5}
 """Fields that a network sees together, by device."""
-BATCHED = (Network, OnePass, Operator)
-"""Methods that run in the main process; all others run in workers, one instance at a time."""
+BATCHED = (NetworkCorrector, OnePassCorrector, Operator)
+"""Networks, which run in the main process; all others run in workers, one instance at a time."""
 
 Fields = NDArray[np.float32]
 
 
 def is_batched(name: str) -> bool:
     """Whether a method runs here, by its name."""
-    from mc2.benchmark.methods.registry import METHODS
-
-    made: Any = METHODS.get(name)
-    return getattr(made, "func", made) in BATCHED
+    return kind_of(name) in BATCHED
 
 
 def is_extended(name: str) -> bool:
@@ -46,7 +43,7 @@ def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, 
     import torch
 
     method = _in_full_precision(name)
-    solve, size = _solver(method), BATCH[method.learned.device.type]  # type: ignore[attr-defined]
+    solve, size = _solver(method), BATCH[method.learned.device.type]
     parts = []
     with torch.backends.cudnn.flags(allow_tf32=False):  # TensorFloat-32 would keep three digits only
         for first in range(0, len(places), size):
@@ -56,26 +53,27 @@ def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, 
 
 
 @cache
-def _in_full_precision(name: str) -> Method:
+def _in_full_precision(name: str) -> Any:
     """A network that computes as on a CPU: half precision would cost some of them decibels."""
     method: Any = known_method(name)
-    method.learned = replace(method.learned, half=False)
-    return method
+    network = getattr(method, "corrector", method)
+    network.learned = replace(network.learned, half=False)
+    return network
 
 
-def _solver(method: Method) -> Callable[..., Fields]:
+def _solver(method: Any) -> Callable[..., Fields]:
     if isinstance(method, Operator):
         return _operator
-    return _one_pass if isinstance(method, OnePass) else _network
+    return _one_pass if isinstance(method, OnePassCorrector) else _network
 
 
-def _network(method: Network, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _network(method: NetworkCorrector, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     operators = [operator.Operator(*map(float, own)) for own in chunk.operators[places]]
     fields: Any = *given, walks, chunk.mask[places], grid, chunk.known_laplacian[places], None, operators
     return correct_by_network(method.learned, *fields, sweeps=method.sweeps)
 
 
-def _one_pass(method: OnePass, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _one_pass(method: OnePassCorrector, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     unknown = np.full_like(given[0], np.inf)
     fields = given[0], unknown, 1, chunk.mask[places], grid, chunk.source[places]
     return correct_by_network(method.learned, *fields, sweeps=0)

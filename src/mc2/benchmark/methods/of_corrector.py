@@ -1,0 +1,43 @@
+"""Correctors as methods: whatever `mc2.solve` can use, the benchmark can judge."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.benchmark.methods.method import Case, Method, operator_of
+from mc2.solvers.corrector import Corrector, EstimateCorrector, Goal, Observed
+from mc2.walks.engine import Options
+
+
+@final
+class CorrectorMethod(Method):
+    """A corrector behind the interface of all methods. One of estimates never sees the problem's boundary data."""
+
+    def __init__(self, corrector: Corrector) -> None:
+        self.corrector, self.name, self.reads = corrector, corrector.name, corrector.reads
+        self.setting = "correction" if isinstance(corrector, EstimateCorrector) else "dense"
+        self.check()
+
+    def solve(self, case: Case) -> NDArray[np.floating[Any]]:
+        told = {name: getattr(case, name) for name in self.reads}
+        if isinstance(self.corrector, EstimateCorrector):
+            return self.corrector.field(_observed(told))
+        goal = Goal(told.get("walks", Goal.walks))
+        options = Options(seed=told.get("seed", 0), max_steps=self.corrector.max_steps)
+        return self.corrector.values(told["problem"], goal, told["grid"], options)
+
+
+def _observed(told: dict[str, Any]) -> Observed:
+    """What a corrector of estimates declares that it reads; all else is missing."""
+    operator = operator_of(told["family"], told["parameter"]) if "family" in told else None
+    return Observed(
+        mean=told.get("estimate"),  # type: ignore[arg-type]
+        variance=told.get("variance"),  # type: ignore[arg-type]
+        walks=told.get("walks", 0),
+        mask=told.get("mask"),  # type: ignore[arg-type]
+        grid=told.get("grid"),  # type: ignore[arg-type]
+        domain=told.get("domain"),  # type: ignore[arg-type]
+        operator=operator,  # type: ignore[arg-type]
+        source=told.get("source_function"),
+    )

@@ -1,0 +1,95 @@
+"""`trefftz`: lift and boundary least squares alone, a classical spectral solver without walks."""
+
+import time
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.compute.blas import one_thread
+from mc2.errors import InputError, warn
+from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.field import Field
+from mc2.fits.resonance import evaluator_from_boundary
+from mc2.geometry import Grid
+from mc2.problems import Problem
+from mc2.solvers.corrector import ROUNDS, Corrector, Goal
+from mc2.solvers.evaluators import UnjudgedEvaluator
+from mc2.solvers.rounds import Round, rms
+from mc2.solvers.solution import Evaluator, Solution
+from mc2.walks.engine import Options
+from mc2.walks.schedule import Progress
+
+Array = NDArray[np.float64]
+
+
+@final
+class BoundaryCorrector(Corrector):
+    """Least squares on the boundary. Where solutions oscillate, error bars come from the problem's condition.
+
+    For other equations nothing judges the fit, and error bars are infinite: `Solution.certify` tells the error.
+    """
+
+    name = "trefftz"
+    reads = ("problem", "grid", "mask")
+
+    @one_thread()
+    def solve(
+        self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
+    ) -> Solution:
+        oscillating = problem.operator.oscillating
+        if goal.tolerance is not None and not oscillating:
+            raise InputError(f"a tolerance needs the corrector {ROUNDS!r}: {self.name!r} does not know its own error")
+        begin = time.perf_counter()
+        mask, fit = problem.mask(grid), fit_boundary(problem, grid)
+        evaluator: Evaluator = UnjudgedEvaluator(fit.field)
+        error, reason = np.inf, "fitted on the boundary, and judged by nothing: see certify"
+        if oscillating:
+            evaluator = evaluator_from_boundary(problem, fit)
+            error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
+            reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
+        values, spent = fit.field.on_grid(grid, mask), time.perf_counter() - begin
+        step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), error, True, spent)
+        met = oscillating and (goal.tolerance is None or error <= goal.tolerance)
+        if oscillating and not met:
+            warn_of_error(
+                f"the error bound is {error:.2g}, above the tolerance {goal.tolerance:g}: no basis fits better"
+            )
+        resolved = _resolved(fit)
+        return Solution(
+            problem=problem,
+            grid=grid,
+            mask=mask,
+            values=values,
+            method=self.name,
+            history=(step,),
+            walks=0,
+            seconds=spent,
+            evaluator=evaluator,
+            fitted=fit.field,
+            options=options,
+            converged=met and resolved,
+            reason=reason if resolved else unresolved(fit.field),
+        )
+
+    @one_thread()
+    def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
+        return fit_boundary(problem, grid).field.on_grid(grid, problem.mask(grid))
+
+
+def _resolved(fit: BoundaryFit) -> bool:
+    return fit.field.resolution is None or fit.field.resolution.resolved
+
+
+def unresolved(field: Field) -> str:
+    """Why a solution whose source a lift does not resolve has not converged."""
+    found = field.resolution
+    assert found is not None
+    return (
+        f"source unresolved: {found.left:.2g} of {found.scale:.2g} (root mean squares) is left between lattice points"
+    )
+
+
+def warn_of_error(text: str) -> None:
+    """Say that a tolerance is not met."""
+    warn(f"{text}; take the error bars as they are")
