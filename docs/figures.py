@@ -13,9 +13,9 @@ from validation import diffusion
 from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.methods.method import Case
 from mc2.benchmark.methods.registry import make_method
-from mc2.benchmark.metrics import score_field
 from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.runner import case_values
+from mc2.benchmark.scores import score_field
 from mc2.geometry import Grid
 from mc2.plotting import panels, save_figure, show_field
 from mc2.zoo import generate

@@ -53,7 +53,7 @@ WORK = (
     ("walks.engine.MAX_SUMS", "points times budgets of an estimate"),
     ("walks.engine.MAX_KEY", "seeds and numbers of instances"),
     ("walks.engine.LARGEST_VALUE", "size of data, and one over it"),
-    ("solvers.solve.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
+    ("solvers.corrector.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
     ("fits.boundary.MOST_WAVES", "k × radius of a Helmholtz problem that is solved"),
     ("benchmark.methods.stencils.MAX_POINTS", "points of a lattice of finite differences"),
     (

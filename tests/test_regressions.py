@@ -138,7 +138,7 @@ def test_values_of_1e_minus_300():
 
 def test_a_device_that_is_not_used_is_not_recorded():
     """By rounds none but the CPU is used, with a GPU or without."""
-    with pytest.raises(mc2.InputError, match="rounds walk on the CPU"):
+    with pytest.raises(mc2.InputError, match="mc2-rounds walks on the CPU"):
         mc2.solve(PROBLEM, 4, grid=Grid(24), device="cuda")
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from skimage.restoration import denoise_nl_means, denoise_tv_chambolle
 
-from mc2.benchmark.metrics import score_field
 from mc2.benchmark.runner import standard_walks
+from mc2.benchmark.scores import score_field
 from mc2.geometry import Grid
 from mc2.zoo import FAMILIES, generate
 

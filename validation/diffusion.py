@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from mc2.benchmark.methods import Case, make_method
-from mc2.benchmark.metrics import score_field
 from mc2.benchmark.runner import case_values
+from mc2.benchmark.scores import score_field
 from mc2.files import write_json
 from mc2.geometry import Grid
 from mc2.networks.residual import inside, residual

@@ -25,16 +25,16 @@ import torch
 
 from mc2.benchmark.lpips import lpips
 from mc2.benchmark.methods.method import operator_of
-from mc2.benchmark.metrics import score_field
 from mc2.benchmark.runner import standard_walks
+from mc2.benchmark.scores import score_field
 from mc2.geometry import Grid
 from mc2.metrics import psnr as psnr_of_field
+from mc2.metrics import psnr_of_tensors
 from mc2.problems.operator import LAPLACIAN
 from mc2.solvers.learned import SWEEPS, correct, correct_by_network, load_network, source_of
 from mc2.solvers.relaxation import relax
 from mc2.training.config import Config
 from mc2.training.data import held_batches
-from mc2.training.objective import psnr
 from mc2.training.tasks import by_family
 from mc2.zoo import FAMILIES, TRAINING, generate
 
@@ -119,9 +119,13 @@ def budgets(learned, count, chosen=BUDGETS, sweeps=SWEEPS):
     rows = {}
     for walks in chosen:
         batches = held_batches(config, "test", count, walks, learned.device)
-        raw = torch.cat([psnr(batch.given.mean, batch) for batch in batches])
+        raw = torch.cat([psnr_of_tensors(batch.given.mean, batch.u, batch.given.mask) for batch in batches])
         found = [
-            psnr(correct(learned, as_seen(batch, number * config.batch), operators(batch), sweeps), batch)
+            psnr_of_tensors(
+                correct(learned, as_seen(batch, number * config.batch), operators(batch), sweeps),
+                batch.u,
+                batch.given.mask,
+            )
             for number, batch in enumerate(batches)
         ]
         rows[str(walks)] = {"walks": by_family(raw, batches), "corrected": by_family(torch.cat(found), batches)}

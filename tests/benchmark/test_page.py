@@ -16,7 +16,7 @@ from mc2 import InputError
 from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.leaderboard import Entry, read_entries
 from mc2.benchmark.leaderboard.page import build_page, write_page
-from mc2.benchmark.metrics import METRICS
+from mc2.benchmark.scores import METRICS
 from mc2.zoo import FAMILIES
 
 ARGUMENTS = (

@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 
 from mc2 import InputError
 from mc2.benchmark.leaderboard import read_predictions, score_predictions, write_predictions
-from mc2.benchmark.metrics import METRICS, score_field, summarise
+from mc2.benchmark.scores import METRICS, score_field, summarise
 from mc2.geometry import Grid
 from mc2.zoo import generate
 from tests.benchmark.samples import COUNT, GRID, noisy

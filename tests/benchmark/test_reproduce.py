@@ -8,11 +8,11 @@ import pytest
 
 from mc2.benchmark.bias import study_bias
 from mc2.benchmark.methods.registry import METHODS, make_method
-from mc2.benchmark.metrics import METRICS, score_field
 from mc2.benchmark.reproduce import STUDIES, Row, Study, chosen_studies, reproduce
 from mc2.benchmark.reproduce.studies import BALANCE
 from mc2.benchmark.reproduce.workers import known_method
 from mc2.benchmark.runner import evaluate
+from mc2.benchmark.scores import METRICS, score_field
 from mc2.errors import InputError
 from mc2.geometry import Grid
 

@@ -79,7 +79,7 @@ def decompose(method: Method, instance: Instance, walks: int, repeats: int, grid
         values, _ = case_values(method, instance, walks, seed, grid, device)
         inputs.append(values["estimate"].astype(float))
         outputs.append(np.asarray(method.solve(Case(method, values)), float))
-    exact = instance.problem.on_grid(instance.problem.boundary, grid)
+    exact = instance.problem.on_grid(instance.truth, grid)
     return decompose_fields(np.stack(inputs), np.stack(outputs), exact, instance.problem.mask(grid))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mc2.benchmark.metrics import score_field, summarise
+from mc2.benchmark.scores import score_field, summarise
 from mc2.geometry import Grid
 from mc2.zoo import FAMILIES, VERSION, generate, make_fields
 from mc2.zoo.fields import STANDARD
@@ -30,7 +30,7 @@ def measure_curve(
     for index in range(count):
         instance = generate(split, index)
         fields = make_fields([instance], budgets, grid=grid, seed=seed, device=device)
-        exact = instance.problem.on_grid(instance.problem.boundary, grid)
+        exact = instance.problem.on_grid(instance.truth, grid)
         found[instance.family].append([score_field(mean, exact, fields.mask[0]) for mean in fields.mean[0]])
         if report:
             report(index + 1, count)

@@ -1,6 +1,5 @@
 """The protocol: a method, a fixed prefix of a split, fixed seeds; scores per instance, family, tier and overall."""
 
-import copy
 import os
 import platform
 import time
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from mc2 import __version__
 from mc2.benchmark.methods.method import Case, Method
-from mc2.benchmark.metrics import score_field, summarise
+from mc2.benchmark.scores import score_field, summarise
 from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.geometry import Grid
@@ -22,6 +21,7 @@ from mc2.walks.engine import Options, walk
 from mc2.zoo import FAMILIES, VERSION, Instance, generate
 from mc2.zoo.difficulty import TIERS, known_tier
 from mc2.zoo.fields import STANDARD
+from mc2.zoo.told import told
 
 Report = Callable[[int, int], None]
 """Called with the instances done and the instances in all."""
@@ -95,7 +95,10 @@ def _judge(
     values, walking = case_values(method, instance, walks, seed, grid, device)
     case = Case(method, values)
     start = time.perf_counter()
-    found = np.asarray(method.solve(case), np.float32)  # as predictions are stored
+    try:
+        found = np.asarray(method.solve(case), np.float32)  # as predictions are stored
+    except InputError as error:
+        raise InputError(f"{method.name} on {instance.id}: {error}") from None
     seconds = time.perf_counter() - start
     row = {
         "index": instance.index,
@@ -106,8 +109,7 @@ def _judge(
         "seconds": seconds,
         "walking_seconds": walking,
     }
-    exact, mask = instance.problem.exact, instance.problem.mask(grid)
-    assert exact is not None
+    exact, mask = instance.truth, instance.problem.mask(grid)
     if method.setting == "points":
         truth = exact(*values["points"].T)[:, None]
         return row | _scored(method, instance, found.reshape(-1, 1), truth, np.ones(truth.shape, bool), None)
@@ -153,8 +155,7 @@ def problem_values(method: Method, problem: Problem, walks: int, seed: int, grid
     if "source" in method.reads:
         values["source"] = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
     if "problem" in method.reads:
-        values["problem"] = copy.copy(problem)
-        values["problem"].exact = None
+        values["problem"] = told(problem)
     return values
 
 

@@ -47,7 +47,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
 
 def parse_families(text: str) -> tuple[str, ...]:
     """Families from a text such as `laplace,poisson`."""
-    from mc2.problems import FAMILIES
+    from mc2.zoo import FAMILIES
 
     names = tuple(part.strip() for part in text.split(","))
     for name in names:

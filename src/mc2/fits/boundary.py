@@ -303,7 +303,9 @@ def find_breaks(
         def data(t: Array, leaf: Leaf = leaf) -> Array:
             x, y = leaf.outline(t.ravel() % 1.0).T
             on = np.abs(problem.domain.distance(x, y)) <= problem.domain.rounding
-            return np.where(on, problem.boundary(x, y), np.nan).reshape(t.shape)
+            values = np.full(x.size, np.nan)
+            values[on] = problem.boundary(x[on], y[on])
+            return values.reshape(t.shape)
 
         t = np.sort(np.concatenate([(np.arange(SAMPLES) + 0.5) / SAMPLES, *_around(leaf, features)]) % 1.0)
         for found, places in ((_jumps(data, t), jumps), (_kinks(data), kinks)):

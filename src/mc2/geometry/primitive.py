@@ -122,7 +122,10 @@ class Shape(Leaf):
 
 
 class CorneredShape(Shape):
-    """A convex polygon: it is given by its vertices [k, 2]."""
+    """A convex polygon: it is given by its vertices [k, 2], counter-clockwise.
+
+    One without an instruction of its own for the kernels, `op`, is computed as a polygon.
+    """
 
     exactness = (True, False)
 
@@ -147,3 +150,12 @@ class CorneredShape(Shape):
 
     def own_pieces(self) -> Pieces:
         return make_pieces([(self.vertices, 0.0)], [range(len(self.sides))])
+
+    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+        from mc2.geometry.polygon import Polygon
+
+        if hasattr(self, "op"):
+            super().emit(code, constants, out)
+            return
+        cos, sin = math.cos(self.angle), math.sin(self.angle)
+        Polygon(self.vertices @ np.array([[cos, sin], [-sin, cos]]) + self.center).emit(code, constants, out)

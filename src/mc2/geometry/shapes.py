@@ -14,6 +14,7 @@ from mc2.geometry import curves, kernels
 from mc2.geometry.domain import Bounds
 from mc2.geometry.pieces import Pieces, make_pieces
 from mc2.geometry.primitive import CorneredShape, Shape
+from mc2.registry import Registry
 
 MOST_ARCS = 4096
 """Arcs that stand for a quarter of an ellipse; only one that is stretched by thousands needs as many."""
@@ -255,7 +256,17 @@ def _circle(radius: float) -> tuple[np.ndarray, float]:
     return radius * np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]), math.tan(math.pi / 8)
 
 
-SHAPES: dict[str, type[Shape]] = {
-    shape.__name__.lower(): shape for shape in (Disk, Square, Rectangle, Ellipse, Annulus, Triangle, Hexagon, Stadium)
-}
-"""The shapes by the names that descriptions use."""
+def _is_shape(thing: object) -> bool:
+    return isinstance(thing, type) and issubclass(thing, Shape)
+
+
+SHAPES: Registry[type[Shape]] = Registry(
+    "shape",
+    "mc2.shapes",
+    {
+        shape.__name__.lower(): shape
+        for shape in (Disk, Square, Rectangle, Ellipse, Annulus, Triangle, Hexagon, Stadium)
+    },
+    fits=_is_shape,
+)
+"""The shapes by the names that descriptions use. Other packages add theirs: see `mc2.registry`."""

@@ -10,6 +10,7 @@ from mc2.geometry import Domain
 from mc2.problems.boundary_data import BoundaryLike
 from mc2.problems.operator import BILAPLACIAN, LAPLACIAN, Operator
 from mc2.problems.problem import LARGEST_PARAMETER, Problem
+from mc2.registry import Registry
 
 
 def parameter(name: str, value: object) -> float:
@@ -150,6 +151,14 @@ class Helmholtz(Problem):
         return Operator(mass=parameters["k"] ** 2)
 
 
-FAMILIES: dict[str, type[Problem]] = {
-    family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz)
-}
+def _is_family(thing: object) -> bool:
+    return isinstance(thing, type) and issubclass(thing, Problem)
+
+
+FAMILIES: Registry[type[Problem]] = Registry(
+    "family",
+    "mc2.families",
+    {family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz)},
+    fits=_is_family,
+)
+"""The families by the names that problem files use. Other packages add theirs: see `mc2.registry`."""

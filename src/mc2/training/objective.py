@@ -1,8 +1,8 @@
-"""What is made small in training, and what is looked at: losses, and PSNR as in every table."""
+"""What is made small in training: losses."""
 
-import torch
 from torch import Tensor
 
+from mc2.metrics import exact_range
 from mc2.networks.corrector_inputs import CorrectorChannels
 from mc2.training.config import Config
 from mc2.training.data import Batch
@@ -27,21 +27,5 @@ def loss_of(config: Config, batch: Batch, prepared: CorrectorChannels, residual:
     error = ((found - target) * mask).square().sum((1, 2)) / pixels
     if config.loss == "mse":
         return error.mean()
-    low, high = exact_range(batch)
+    low, high = exact_range(batch.u, batch.given.mask)
     return (error / ((high - low) / prepared.scale[:, 0, 0]).square() + TINY).log().mean()
-
-
-def exact_range(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Smallest and largest value of every exact field over its mask, [n]."""
-    outside = batch.given.mask == 0
-    low = batch.u.masked_fill(outside, torch.inf).amin((1, 2))
-    high = batch.u.masked_fill(outside, -torch.inf).amax((1, 2))
-    return low, high
-
-
-def psnr(field: Tensor, batch: Batch) -> Tensor:
-    """PSNR of fields [n, h, w], in dB, [n]: the exact one's range is mapped to 0…1, and the other clipped to it."""
-    low, high = (value[:, None, None].double() for value in exact_range(batch))
-    found = ((field - low) / (high - low)).clamp(0, 1)
-    error = (found - (batch.u - low) / (high - low)).square() * batch.given.mask
-    return -10 * (error.sum((1, 2)) / batch.given.mask.sum((1, 2))).clamp_min(1e-30).log10()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, final
 import torch
 from torch import Tensor, nn
 
+from mc2.metrics import psnr_of_tensors
 from mc2.networks import corrector_inputs as correction
 from mc2.networks import operator_inputs as operator
 from mc2.networks.corrector_inputs import apply_network
@@ -15,7 +16,7 @@ from mc2.networks.preconditioning import coefficients, denoise
 from mc2.networks.residual import STEEP, inside, residual
 from mc2.training.config import Config
 from mc2.training.data import Batch
-from mc2.training.objective import loss_of, psnr
+from mc2.training.objective import loss_of
 from mc2.zoo import FAMILIES
 
 NOISE_LEVELS = (0.05, 0.2, 1.0, 5.0, 25.0)
@@ -90,11 +91,11 @@ class Correction(Task):
     def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
         prepared = correction.prepare(batch.given, self.config.inputs)
         output = self.run(network, network, prepared.channels)
-        return psnr(correction.finish(prepared, output, batch.given), batch)
+        return psnr_of_tensors(correction.finish(prepared, output, batch.given), batch.u, batch.given.mask)
 
     def scores_before(self, batch: Batch, number: int) -> Tensor:
         """Those of the estimates themselves."""
-        return psnr(batch.given.mean, batch)
+        return psnr_of_tensors(batch.given.mean, batch.u, batch.given.mask)
 
 
 @final
@@ -130,13 +131,13 @@ class Operator(Task):
     def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
         prepared = operator.prepare(operator_data(batch), self.config.inputs)
         output = self.run(network, network, prepared.channels)
-        return psnr(operator.finish(prepared, output, batch.given.mask), batch)
+        return psnr_of_tensors(operator.finish(prepared, output, batch.given.mask), batch.u, batch.given.mask)
 
     def scores_before(self, batch: Batch, number: int) -> Tensor:
         """Those of the mean of the estimate, everywhere."""
         mask = batch.given.mask
         mean = (batch.given.mean * mask).sum((1, 2), keepdim=True) / mask.sum((1, 2), keepdim=True).clamp_min(1)
-        return psnr(mean.expand_as(batch.u), batch)
+        return psnr_of_tensors(mean.expand_as(batch.u), batch.u, mask)
 
 
 @final

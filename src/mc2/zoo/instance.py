@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mc2.checks import whole
-from mc2.functions import TermSum
+from mc2.functions import Function, TermSum
 from mc2.geometry import Domain
 from mc2.problems import Problem
 from mc2.zoo.atoms import Atom
@@ -50,8 +50,15 @@ class Instance:
         """The walk that makes its trajectories: `reduced` for Helmholtz, whose own walk has no mean at most k."""
         return "reduced" if self.family == "helmholtz" else "standard"
 
+    @property
+    def truth(self) -> Function:
+        """The exact solution, for judges alone: methods are handed `mc2.zoo.told.told(problem)`."""
+        assert self.problem.exact is not None
+        return self.problem.exact
+
     @cached_property
     def problem(self) -> Problem:
+        """The problem, which knows its exact solution."""
         return PROBLEMS[self.family].from_exact(self.domain, TermSum.join(self.atoms), **self.parameters)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.leaderboard.entries import Entry
 from mc2.benchmark.leaderboard.schema import PARTS, SETTINGS, Scores
-from mc2.benchmark.metrics import HIGHER_IS_BETTER, METRICS
+from mc2.benchmark.scores import HIGHER_IS_BETTER, METRICS
 from mc2.errors import InputError
 from mc2.files import check_target, make_folder, write_text
 from mc2.reading.plain import naming, read_plain

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from typing_extensions import TypedDict
 
 from mc2.benchmark.methods.method import READABLE
-from mc2.benchmark.metrics import METRICS
+from mc2.benchmark.scores import METRICS
 from mc2.errors import InputError
 from mc2.reading.models import Number, Rule, at_least, between, line, one_of, read_as
 from mc2.zoo import FAMILIES, SPLITS, VERSION

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mc2.benchmark.leaderboard.predictions import Predictions
-from mc2.benchmark.metrics import METRICS, Distance, score_field, summarise
+from mc2.benchmark.scores import METRICS, Distance, score_field, summarise
 from mc2.errors import InputError
 from mc2.zoo import FAMILIES, VERSION, Instance
 
@@ -44,9 +44,8 @@ def score_predictions(
 
 def _score(instance: Instance, field: Any, predictions: Predictions, distance: Distance | None) -> dict[str, Any]:
     problem, grid = instance.problem, predictions.grid
-    assert problem.exact is not None  # every instance of the zoo has one
     try:
-        scores = score_field(field, problem.on_grid(problem.exact, grid), problem.mask(grid), distance)
+        scores = score_field(field, problem.on_grid(instance.truth, grid), problem.mask(grid), distance)
     except InputError as error:
         raise InputError(f"{instance.id}: {error}") from None
     return {"id": instance.id, "family": instance.family, **scores}

@@ -19,7 +19,7 @@ from mc2.benchmark.leaderboard.entries import Entry
 from mc2.benchmark.leaderboard.predictions import read_predictions
 from mc2.benchmark.leaderboard.schema import FEWEST
 from mc2.benchmark.leaderboard.scoring import Report, means, score_predictions
-from mc2.benchmark.metrics import METRICS
+from mc2.benchmark.scores import METRICS
 from mc2.checks import finite, whole
 from mc2.errors import InputError
 from mc2.geometry import Grid

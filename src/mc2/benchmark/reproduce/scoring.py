@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mc2.benchmark.bias import balance, decompose_fields
 from mc2.benchmark.lpips import LEAST, lpips
-from mc2.benchmark.metrics import SMALLEST
+from mc2.metrics import decibels_of_tensor, normalised_tensors
 
 BATCH = 64
 """Fields that are scored together."""
@@ -40,16 +40,13 @@ def _score(found: Any, exact: Any, mask: Any) -> NDArray[np.float64]:
     def mean(values: Any) -> Any:
         return torch.where(mask, values, 0.0).sum((1, 2)) / count
 
-    low = torch.where(mask, exact, torch.inf).amin((1, 2), keepdim=True)
-    high = torch.where(mask, exact, -torch.inf).amax((1, 2), keepdim=True)
-    mapped, guess = (exact - low) / (high - low), (found - low) / (high - low)
-    clipped = guess.clamp(0.0, 1.0)
+    clipped, mapped = normalised_tensors(found, exact, mask)
     mse = mean((clipped - mapped) ** 2)
-    least = mse.clamp(min=SMALLEST)
+    psnr = decibels_of_tensor(mse)
     images = [(2 * torch.where(mask, values, 0.0) - 1)[:, None].expand(-1, 3, -1, -1) for values in (clipped, mapped)]
     far = lpips().many(*images) if min(mask.shape[1:]) >= LEAST else torch.full_like(mse, torch.nan)
     relative = (mean((found - exact) ** 2) / mean(exact**2)).sqrt()
-    scores = [-10 * least.log10(), 10 * (mean(mapped**2) / least).log10(), mse, far.double(), relative]
+    scores = [psnr, psnr - decibels_of_tensor(mean(mapped**2)), mse, far.double(), relative]
     table = torch.stack(scores, 1)
     finite = torch.where(mask, found.isfinite(), True).all(2).all(1)
     scored: NDArray[np.float64] = torch.where(finite[:, None], table, torch.nan).cpu().numpy()

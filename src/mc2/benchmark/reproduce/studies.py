@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mc2.benchmark.bias import AVERAGED
-from mc2.benchmark.metrics import METRICS
+from mc2.benchmark.scores import METRICS
 from mc2.errors import unknown
 
 SPLIT = "test"

@@ -82,8 +82,7 @@ def _fields(instance: Instance, grid: Grid, extended: bool) -> tuple[NDArray[Any
 
     problem = instance.problem
     mask = problem.mask(grid)
-    assert problem.exact is not None
-    exact = problem.on_grid(problem.exact, grid)
+    exact = problem.on_grid(instance.truth, grid)
     source = np.zeros(grid.shape) if problem.source is None else problem.on_grid(problem.source, grid)
     known = source_of(problem.source, problem.operator, grid, mask)
     distance, boundary, laplacian = np.zeros((3, *grid.shape), np.float32)

@@ -98,7 +98,7 @@ def _prepare(path: Path, about: list[str]) -> Callable[[dict[str, Any]], None]:
 def _print(found: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from mc2.benchmark.metrics import METRICS
+    from mc2.benchmark.scores import METRICS
 
     heads = {"psnr": "PSNR / dB", "snr": "SNR", "mse": "MSE", "lpips": "LPIPS", "relative_l2": "rel. L2"}
     shown = [name for name in METRICS if name in found["overall"]]

@@ -93,7 +93,7 @@ class Walker:
             for instance, mean, inside in zip(batch, fields.mean, fields.mask, strict=True):
                 mask = inside.astype(bool)
                 exact = np.zeros(mask.shape)
-                exact[mask] = instance.problem.boundary(x[mask], y[mask])
+                exact[mask] = instance.truth(x[mask], y[mask])
                 yield WalkedInstance(instance, mean, exact, mask)
             self.walks += int(fields.mask.sum()) * budgets[-1]
             self.truncated += int(fields.counts[:, 1].sum())

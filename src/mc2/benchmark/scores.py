@@ -1,8 +1,8 @@
-"""The metrics: PSNR, SNR, MSE, LPIPS and relative L2, per instance and over its mask.
+"""Scores of a field: PSNR, SNR, MSE, LPIPS and relative L2, per instance and over its mask.
 
-With lo, hi the range of the exact field over the mask, both fields are mapped by (v − lo)/(hi − lo), and the prediction
-is clipped to [0, 1]. MSE is between those; PSNR = −10 log₁₀ MSE; SNR = 10 log₁₀(mean(exact²)/MSE); LPIPS compares them
-as images that are 0 outside the mask. The relative L2 error is that of the plain fields.
+MSE and PSNR are those of `mc2.metrics`: between fields that are mapped by the exact one's range.
+SNR = 10 log₁₀(mean(exact²)/MSE); LPIPS compares them as images that are 0 outside the mask. The relative L2 error is
+that of the plain fields.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
+from mc2.metrics import decibels, normalised
 
 METRICS = ("psnr", "snr", "mse", "lpips", "relative_l2")
 HIGHER_IS_BETTER = {"psnr": True, "snr": True, "mse": False, "lpips": False, "relative_l2": False}
-SMALLEST = 1e-30
-"""Below any error of a float32 field: keeps decibels finite for a perfect prediction."""
 
 Image = NDArray[Any]
 Distance = Callable[[Image, Image], float]
@@ -29,20 +28,17 @@ def score_field(predicted: Any, exact: Any, mask: Any, lpips: Distance | None = 
     if found.shape != truth.shape or inside.shape != truth.shape or truth.ndim != 2:
         shapes = " and ".join(str(list(array.shape)) for array in (found, truth, inside))
         raise InputError(f"a prediction, its exact field and its mask must be of one shape [n, n], not {shapes}")
-    guess, answer = found[inside].astype(float), truth[inside].astype(float)
-    if not np.isfinite(guess).all():
-        raise InputError(f"the prediction has {np.count_nonzero(~np.isfinite(guess)):,} values that are not finite")
-    lo, hi = answer.min(), answer.max()
-    mapped, clipped = (answer - lo) / (hi - lo), np.clip((guess - lo) / (hi - lo), 0.0, 1.0)
+    bad = np.count_nonzero(~np.isfinite(found[inside]))
+    if bad:
+        raise InputError(f"the prediction has {bad:,} values that are not finite")
+    clipped, mapped = normalised(found, truth, inside)
     mse = float(np.mean((clipped - mapped) ** 2))
-    scores = {
-        "psnr": -10 * float(np.log10(max(mse, SMALLEST))),
-        "snr": 10 * float(np.log10(np.mean(mapped**2) / max(mse, SMALLEST))),
-        "mse": mse,
-    }
+    scores = {"psnr": decibels(mse), "snr": decibels(mse) - decibels(float(np.mean(mapped**2))), "mse": mse}
     if lpips is not None:
         scores["lpips"] = lpips(*(_image(values, inside) for values in (clipped, mapped)))
-    scores["relative_l2"] = float(np.linalg.norm(guess - answer) / np.linalg.norm(answer))
+    exact_values = truth[inside].astype(float)
+    error = found[inside].astype(float) - exact_values
+    scores["relative_l2"] = float(np.linalg.norm(error) / np.linalg.norm(exact_values))
     return scores
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mc2.benchmark.lpips import lpips
-from mc2.benchmark.metrics import METRICS, score_field, score_fields, summarise
+from mc2.benchmark.scores import METRICS, score_field, score_fields, summarise
 from mc2.errors import InputError
 
 
