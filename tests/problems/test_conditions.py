@@ -113,7 +113,7 @@ def test_walks_on_spheres_and_boundary_fits_refuse_what_they_cannot_solve():
     for run in (
         make_plan,
         lambda task: fit_boundary(task, Grid(16)),
-        lambda task: mc2.solve(task, corrector="physics"),
+        lambda task: mc2.solve(task, corrector="mc2-physics"),
     ):
         with pytest.raises(InputError, match="'bottom' has a neumann condition"):
             run(problem)

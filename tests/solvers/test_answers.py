@@ -124,7 +124,7 @@ def test_an_extreme_inside():
 
 
 def test_what_was_not_fitted_has_no_derivatives():
-    solution = mc2.solve(CASES["laplace"], 4, grid=24, corrector="none")
+    solution = mc2.solve(CASES["laplace"], 4, grid=24, corrector="wos")
     with pytest.raises(mc2.InputError, match="has fitted no function, only values at pixels"):
         solution.gradient(0.0, -0.5)
     with pytest.raises(mc2.InputError, match="lies outside the domain"):

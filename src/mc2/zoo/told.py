@@ -45,6 +45,7 @@ def told(problem: Problem) -> Problem:
     """A problem without its exact solution, and without what would give it away."""
     hidden = copy.copy(problem)
     hidden.exact = None
+    hidden.__dict__.pop("conditions", None)  # made of the data anew
     hidden.boundary = _on_boundary(problem.boundary, problem.domain)
     if problem.laplacian is not None:
         hidden.laplacian = _on_boundary(problem.laplacian, problem.domain)
