@@ -1,14 +1,18 @@
 """Problem files: what they say, what they refuse, and that no damage to one breaks anything."""
 
+import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mc2
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Rectangle
 from mc2.problems import Yukawa, read_problem
+from mc2.problems.problem_file import problem_from_data
+from mc2.problems.writing import problem_as_data
 
 GOOD = """
 title = "Good"
@@ -147,3 +151,35 @@ def test_grids_are_as_wide_and_high_as_the_domain_or_as_they_are_told(tmp_path, 
     domain = 'domain = {shape = "rectangle", width = 4, height = 1, center = [3, 0]}'
     path.write_text(f'family = "laplace"\nboundary = "x"\n{lines}\n{domain}\n')
     assert read_problem(path).grid == grid
+
+
+WRITTEN = {
+    "keyhole": mc2.Yukawa(Disk(1.0) - Rectangle(0.3, 0.2, angle=0.4), source="40*x*y", boundary="x**2 - y", lam=1 / 3),
+    "known": mc2.Biharmonic(Disk(0.7, center=(0.1, 0)), exact="sin(3.1*x)*exp(y/7)"),
+    "traced": mc2.Poisson(Disk(), source=lambda x, y: np.where(x > 0.1, np.sin(x) / 3, y**2), boundary=1.25e-7),
+    "parts": mc2.Laplace(
+        Disk(1.0) - Rectangle(width=0.5, height=0.2, name="bar"), {"bar": mc2.Robin("1 + x**2", 0.1), "*": "x"}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_problems_are_written_down_and_read_as_the_same(name):
+    problem = WRITTEN[name]
+    again = problem_from_data(json.loads(json.dumps(problem_as_data(problem)))).problem
+    assert (type(again), again.domain, again.operator) == (type(problem), problem.domain, problem.operator)
+    x, y = problem.domain.sample_interior(50).T
+    edge = problem.domain.sample_boundary(50).T
+    for function, points in (("source", (x, y)), ("boundary", edge), ("laplacian", edge), ("exact", (x, y))):
+        one, two = getattr(problem, function), getattr(again, function)
+        assert (one is None) == (two is None)
+        if one is not None:
+            np.testing.assert_array_equal(one(*points), two(*points))
+    assert [type(condition) for condition in again.conditions] == [type(condition) for condition in problem.conditions]
+
+
+def test_functions_without_a_text_are_not_written_down():
+    table = np.linspace(0, 1, 9)
+    with warnings.catch_warnings(action="ignore"):
+        problem = mc2.Laplace(Disk(), boundary=lambda x, y: np.interp(x, table, table**2))
+    assert problem_as_data(problem) is None

@@ -113,5 +113,5 @@ def alter(rng, data):
         place = rng.randrange(len(data))
         return [*data[:place], alter(rng, data[place]), *data[place + 1 :]]
     if isinstance(data, int | float) and not isinstance(data, bool) and rng.random() < 0.6:
-        return rng.choice([*NUMBERS, -data, data + 1, data * 1e6, int(data) if abs(data) < 1e9 else 0])
+        return rng.choice([*NUMBERS, -data, data + 1, data * 1_000_000, int(data) if abs(data) < 1e9 else 0])
     return value(rng)

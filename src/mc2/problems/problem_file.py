@@ -45,7 +45,7 @@ from mc2.reading.toml import read_toml
 MAX_TITLE = 200
 """Characters of a title, which is drawn above plots."""
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
-_PARAMETERS = {"lambda": "lam", "k": "k"}
+PARAMETERS = {"lambda": "lam", "k": "k"}
 Datum = Annotated[Number | str, called("an expression text or a number")]
 
 
@@ -132,7 +132,7 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
         told = data[key]
         by_parts = isinstance(told, dict)
         arguments[key] = {part: _condition(f"{key}.{part}", own) for part, own in told.items()} if by_parts else told
-    for key, name in _PARAMETERS.items():
+    for key, name in PARAMETERS.items():
         needed = name in FAMILIES[family].parameters
         if needed and key not in data:
             raise InputError(f"{family} needs {key}: a positive number")
