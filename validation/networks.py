@@ -94,7 +94,8 @@ def draw(shown, path):
 def operators(batch):
     """L as coefficients of u, Δu, Δ²u, [n, 3]."""
     names = [FAMILIES[number] for number in batch.family.tolist()]
-    rows = [operator_of(name, parameter) for name, parameter in zip(names, batch.parameter.tolist(), strict=True)]
+    values = zip(names, batch.parameter.tolist(), strict=True)
+    rows = [operator_of(name, parameter).coefficients for name, parameter in values]
     return torch.tensor(rows, device=batch.u.device)
 
 

@@ -106,7 +106,10 @@ def _record(**changes):
 WRONG = {
     "text": (_with("variance", lambda _: np.array(["a"] * 3)), "variance must be float64 [8, 8], not str32 [3]"),
     "shape": (_with("mask", lambda mask: mask[:4]), "mask must be bool [8, 8], not bool [4, 8]"),
-    "not square": (lambda arrays: arrays | {"mean": np.zeros((8, 4))}, "must be [n, n] on a grid"),
+    "of two shapes": (
+        lambda arrays: arrays | {"mean": np.zeros((8, 4))},
+        "variance must be float64 [8, 4], not float64 [8, 8]",
+    ),
     "type": (_with("mean", lambda mean: mean.astype(np.float32)), "mean must be float64 [8, 8], not float32"),
     "NaN": (_set("mean", np.nan), "not finite"),
     "negative": (_set("variance", -1.0), "variance has negative values"),
