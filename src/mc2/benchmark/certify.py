@@ -19,12 +19,11 @@ from mc2.benchmark.runner import problem_values
 from mc2.checks import checked
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, one_line, short
-from mc2.fits.boundary import fit_boundary
-from mc2.fits.resonance import evaluator_from_boundary
 from mc2.functions.grid_function import GridFunction, read_bounds
 from mc2.geometry import Grid, as_grid
 from mc2.networks.installed import ENDING
 from mc2.problems import Frame, Problem
+from mc2.problems.problem import need_dirichlet
 from mc2.solvers import Solution
 from mc2.solvers.certificate import (
     Certificate,
@@ -35,6 +34,7 @@ from mc2.solvers.certificate import (
     control_for,
     read_points,
 )
+from mc2.solvers.fitted import fit_and_bound
 from mc2.walks.engine import Options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
@@ -79,7 +79,8 @@ def certify(
     epsilon, unit, sampling, threads: of the walks, as of `mc2.estimate`; those of a `Solution` if none is given.
     max_steps: where a walk is cut off; 1,024 if not given.
 
-    A Helmholtz problem that walks cannot solve gets a bound from boundary least squares, which `kind` says.
+    A Helmholtz problem that walks cannot solve, and one with Neumann or Robin conditions, gets a bound from boundary
+    least squares, which `kind` says.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
@@ -100,15 +101,15 @@ def certify(
     with threads_limited(chosen.threads):
         frame, samples = Frame.of(problem), _samples(problem, field, grid, points, chosen)
         inner, claim = frame.problem(problem), samples.claim(frame, drawn=isinstance(points, int))
-        if can_walk(inner):
+        if can_walk(inner) and not inner.reflecting:
             found = certify_claim(
                 inner, control_for(inner, chosen, claim), claim, chosen,
                 walks=walks, points=points if isinstance(points, int) else 0, confidence=confidence, seed=seed,
             )  # fmt: skip
         else:
             with one_thread():
-                fit = fit_boundary(inner)
-                bars = evaluator_from_boundary(inner, fit).standard_error(claim.x, claim.y)
+                fit, evaluator = fit_and_bound(inner)
+                bars = evaluator.standard_error(claim.x, claim.y)
             error = float(np.sqrt(np.mean(bars**2)))
             found = bound_claim(claim, fit.field(claim.x, claim.y), error, confidence)
     return found.outward(frame)
@@ -209,6 +210,8 @@ def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Samples:
 def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Array:
     """The field of a method of ours, from `METHOD_WALKS` walks per pixel where it wants them."""
     method = make_method(name)
+    if not method.reflecting:
+        need_dirichlet(problem, f"fields by {name!r}")
     if method.setting == "points" or problem.name not in method.families:
         raise InputError(f"the method {name} gives no field of a {problem.name} problem")
     frame = Frame.of(problem)  # methods are in float32, or know lengths

@@ -9,7 +9,8 @@
 
 A pole sits outside the domain: one of many orders in every hole; for corners, many of low order, ever closer to the
 corner (Gopal and Trefethen, 2019). Where boundary values jump, the angle around that point is a solution of the first
-and the last equation. Every function is scaled to about 1 on the domain.
+and the last equation. Corner functions know the corner's angle instead; see `mc2.fits.corner_functions`. Every function
+is scaled to about 1 on the domain.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.portions import check_stop, portions
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
+from mc2.fits.corner_functions import CornerFunctions
 from mc2.fits.gradients import gradients
 from mc2.geometry import Domain
 from mc2.problems.operator import LAPLACIAN, Operator
@@ -63,7 +65,8 @@ class Basis:
     """The basis of an operator, up to a degree, around a centre and poles.
 
     operator: L. center, radius: of a circle around the domain. The biharmonic basis is
-    the harmonic one, and then a second function for each of its first columns, whose Laplacian is a multiple of it.
+    the harmonic one, and then a second function for each of its first columns, whose Laplacian is a multiple of it. It
+    has no corner functions.
     """
 
     operator: Operator
@@ -72,6 +75,7 @@ class Basis:
     degree: int
     poles: tuple[Pole, ...] = ()
     jumps: tuple[Jump, ...] = ()
+    corners: tuple[CornerFunctions, ...] = ()
 
     @property
     def doubled(self) -> bool:
@@ -96,14 +100,15 @@ class Basis:
     @cached_property
     def plain(self) -> "Basis":
         """The functions around the centre alone; of the biharmonic basis, those of its harmonic half."""
-        return replace(self.harmonic if self.doubled else self, poles=(), jumps=())
+        return replace(self.harmonic if self.doubled else self, poles=(), jumps=(), corners=())
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
         """The level of every column: its degree, or its order around a pole."""
         own = [n for n in range(self.degree + 1) for _ in range(2 if n else 1)]
         own += [level for pole in self.poles for level in pole.levels]
-        return np.array(own + [0] * len(self.jumps) + (own if self.doubled else []))
+        singular = [level for corner in self.corners for level in corner.levels]
+        return np.array(own + [0] * len(self.jumps) + singular + (own if self.doubled else []))
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
@@ -122,6 +127,10 @@ class Basis:
         for jump in self.jumps:
             out[count] = angle(jump, x, y)
             count += 1
+        for corner in self.corners:
+            stop = count + len(corner.parts)
+            out[count:stop] = corner.columns(x, y)
+            count = stop
         if self.doubled:
             self._double(x, y, out[: len(self._growth)], out[count:])
         return out
@@ -159,6 +168,10 @@ class Basis:
         first = self._main + sum(len(pole.levels) for pole in self.poles)
         for number, jump in enumerate(self.jumps, first):
             out += coefficients[number] * angle(jump, x, y)
+        first += len(self.jumps)
+        for corner in self.corners:
+            corner.add_sum(coefficients[first : first + len(corner.parts)], x, y, out)
+            first += len(corner.parts)
         if self.doubled:
             twice = np.zeros(x.size)
             self._add_main(shifted, coefficients[-self._main :], twice)

@@ -201,7 +201,7 @@ class _Fitter:
         """The fit, and the root mean square of its misfit at the points that were fitted."""
         matrix, target = self._functions(basis, *samples.points), self._target(samples)
         rows = np.tile(samples.weights, target.size // samples.weights.size)
-        coefficients = _solve(matrix * rows, target * rows)
+        coefficients = least_squares(matrix * rows, target * rows)
         fitted = float(np.linalg.norm((coefficients @ matrix - target) * rows) / np.linalg.norm(rows))
         field = self.start.plus(basis, coefficients)
         left = np.abs(self._left(field, *fresh.points))
@@ -273,7 +273,7 @@ def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[t
     yield replace(plain, degree=degree, poles=poles, jumps=angles), Layout(domain, places, count)
 
 
-def _solve(columns: Array, target: Array) -> Array:
+def least_squares(columns: Array, target: Array) -> Array:
     """Coefficients of the columns [column, point] with the least squares, after scaling each to the same size.
 
     The points are condensed by a QR factorisation first; singular values, which cost more, are those of its factor.
@@ -282,7 +282,8 @@ def _solve(columns: Array, target: Array) -> Array:
 
 
 def _solve_at_once(columns: Array, target: Array) -> Array:
-    size = np.maximum(np.linalg.norm(columns, axis=1), 1e-300)
+    size = np.linalg.norm(columns, axis=1)
+    size = np.where(size > 1e-290, size, 1.0)  # a function that no row sees stays out
     count = len(columns)
     factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target]), mode="r")  # type: ignore[assignment]
     found, *_ = np.linalg.lstsq(factor[:count, :count], factor[:count, count], rcond=SMALLEST)

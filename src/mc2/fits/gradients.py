@@ -40,6 +40,10 @@ def gradients(basis: Basis, x: Array, y: Array) -> tuple[Array, Array]:
     for jump in basis.jumps:
         out[:, count] = _of_angle(jump, x, y)
         count += 1
+    for corner in basis.corners:
+        stop = count + len(corner.parts)
+        out[:, count:stop] = corner.gradients(x, y)
+        count = stop
     if basis.doubled:
         _double(basis, x, y, out[:, : len(basis.levels) - count], out[:, count:])
     return out[0], out[1]

@@ -1,7 +1,7 @@
 """`trefftz`: lift and boundary least squares alone, a classical spectral solver without walks."""
 
 import time
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, warn
 from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.conditions import fit_conditions
 from mc2.fits.field import Field
-from mc2.fits.resonance import evaluator_from_boundary
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
 from mc2.solvers.evaluators import UnjudgedEvaluator
+from mc2.solvers.fitted import fit_and_bound
 from mc2.solvers.rounds import Round, rms
-from mc2.solvers.solution import Evaluator, Solution
+from mc2.solvers.solution import Solution
 from mc2.walks.engine import Options
 from mc2.walks.schedule import Progress
 
@@ -25,33 +26,40 @@ Array = NDArray[np.float64]
 
 @final
 class BoundaryCorrector(Corrector):
-    """Least squares on the boundary. Where solutions oscillate, error bars come from the problem's condition.
+    """Least squares on the boundary.
 
-    For other equations nothing judges the fit, and error bars are infinite: `Solution.certify` tells the error.
+    Where solutions oscillate, or conditions are not all Dirichlet, error bars are bounds from the misfit at fresh
+    boundary points and the problem's condition.
+
+    For other problems nothing judges the fit, and error bars are infinite: `Solution.certify` tells the error.
     """
 
     name = "trefftz"
     reads = ("problem", "grid", "mask")
+    reflecting: ClassVar[bool] = True
 
     @one_thread()
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
-        oscillating = problem.operator.oscillating
-        if goal.tolerance is not None and not oscillating:
+        judged = problem.operator.oscillating or problem.reflecting
+        if goal.tolerance is not None and not judged:
             raise InputError(f"a tolerance needs the corrector {ROUNDS!r}: {self.name!r} does not know its own error")
         begin = time.perf_counter()
-        mask, fit = problem.mask(grid), fit_boundary(problem, grid)
-        evaluator: Evaluator = UnjudgedEvaluator(fit.field)
-        error, reason = np.inf, "fitted on the boundary, and judged by nothing: see certify"
-        if oscillating:
-            evaluator = evaluator_from_boundary(problem, fit)
+        mask = problem.mask(grid)
+        if judged:
+            fit, evaluator = fit_and_bound(problem, grid)
             error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
-            reason = "fitted on the boundary, judged at fresh boundary points; walks cannot judge it"
+            reason = "fitted on the boundary, judged at fresh boundary points"
+            reason += ", by a bound" if problem.reflecting else "; walks cannot judge it"
+        else:
+            fit = fit_boundary(problem, grid)
+            evaluator, error = UnjudgedEvaluator(fit.field), np.inf
+            reason = "fitted on the boundary, and judged by nothing: see certify"
         values, spent = fit.field.on_grid(grid, mask), time.perf_counter() - begin
         step = Round("boundary", 0, 0, fit.scale, fit.error, len(fit.basis.levels), error, True, spent)
-        met = oscillating and (goal.tolerance is None or error <= goal.tolerance)
-        if oscillating and not met:
+        met = judged and (goal.tolerance is None or error <= goal.tolerance)
+        if judged and not met:
             warn_of_error(
                 f"the error bound is {error:.2g}, above the tolerance {goal.tolerance:g}: no basis fits better"
             )
@@ -74,7 +82,8 @@ class BoundaryCorrector(Corrector):
 
     @one_thread()
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
-        return fit_boundary(problem, grid).field.on_grid(grid, problem.mask(grid))
+        fit = fit_conditions(problem, grid).fit if problem.reflecting else fit_boundary(problem, grid)
+        return fit.field.on_grid(grid, problem.mask(grid))
 
 
 def _resolved(fit: BoundaryFit) -> bool:

@@ -47,11 +47,13 @@ _prepared: set[str] = set()
 class RoundsCorrector(Corrector):
     """Walks of what a fit leaves over are fitted, round by round; walks: per fitted point, of which there are 3,600.
 
-    A Helmholtz problem that walks cannot solve is solved by boundary least squares alone.
+    A Helmholtz problem that walks cannot solve, and one with Neumann or Robin conditions, is solved by boundary least
+    squares alone.
     """
 
     name = ROUNDS
     max_steps: ClassVar[int] = 1024  # walks are few, and the last digits count
+    reflecting: ClassVar[bool] = True
 
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
@@ -63,7 +65,7 @@ class RoundsCorrector(Corrector):
                 f"{ROUNDS} walks on the CPU: use device 'cpu' or 'auto', or another corrector, such as 'mc2-physics'"
             )
         options = replace(options, device="cpu")
-        if not can_walk(problem):
+        if problem.reflecting or not can_walk(problem):
             return BoundaryCorrector().solve(problem, goal, grid, options)
         if goal.tolerance is None and goal.walks < PER_ROUND:
             raise InputError(f"walks = {goal.walks}: rounds need {PER_ROUND} or more, to know their own error")

@@ -244,7 +244,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     check_arguments(walks, points, confidence, seed)
     inner = solution.inner or solution
     claim = _claim_of(solution, points)
-    if not can_walk(inner.problem):
+    if inner.problem.reflecting or not can_walk(inner.problem):
         error = float(np.sqrt(np.mean(inner.evaluator.standard_error(claim.x, claim.y) ** 2)))
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:

@@ -74,11 +74,13 @@ class Corrector(ABC):
     name: as users type it, and as tables have it.
     reads: what it must know of a problem; see `mc2.benchmark.methods.method.READABLE`.
     max_steps: after which its walks are cut off, if not said otherwise.
+    reflecting: whether it takes problems with Neumann and Robin conditions.
     """
 
     name: str
     reads: tuple[str, ...] = ("problem", "grid", "walks", "seed")
     max_steps: ClassVar[int] = 128
+    reflecting: ClassVar[bool] = False
 
     @abstractmethod
     def solve(

@@ -10,6 +10,7 @@ from mc2.checks import checked
 from mc2.errors import InputError, short
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
+from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.solution import Solution
@@ -56,13 +57,15 @@ def solve(
     max_steps: where a walk is cut off; 1,024 in rounds, else 128, if not given.
     progress: called with (walks done, walks in all).
 
-    A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, is solved by boundary least
-    squares alone; the solution's method says so.
+    A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, and a problem with Neumann or
+    Robin conditions, are solved by boundary least squares alone; the solution's method says so.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
     goal = Goal(walks, tolerance, start, max_seconds, max_walks)
     chosen = find_corrector(corrector)
+    if not chosen.reflecting:
+        need_dirichlet(problem, f"solutions by {chosen.name!r}")
     options = Options(
         seed=seed,
         epsilon=epsilon,

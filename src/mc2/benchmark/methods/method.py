@@ -51,12 +51,14 @@ class Method(ABC):
 
     name: unique, as users type it. setting: `dense`, `correction` or `points`. reads: what it needs, of `READABLE`.
     families: those that it can play in; tables have a dash for the others.
+    reflecting: whether it takes problems with Neumann and Robin conditions.
     """
 
     name: str
     setting: str
     reads: tuple[str, ...]
     families: tuple[str, ...] = FAMILIES
+    reflecting: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -16,6 +16,7 @@ class CorrectorMethod(Method):
 
     def __init__(self, corrector: Corrector) -> None:
         self.corrector, self.name, self.reads = corrector, corrector.name, corrector.reads
+        self.reflecting = corrector.reflecting
         self.setting = "correction" if isinstance(corrector, EstimateCorrector) else "dense"
         self.check()
 

@@ -1,0 +1,44 @@
+"""Fits of boundary data with bounds for their error, whatever the conditions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.conditions import ConditionFit, fit_conditions
+from mc2.fits.resonance import evaluator_from_boundary
+from mc2.geometry import Grid
+from mc2.problems import Problem
+from mc2.solvers.solution import Evaluator
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ConditionEvaluator:
+    """Evaluates a fit of conditions. Its error bars are a bound for the root mean square, the same everywhere.
+
+    What the lift is wrong by is fitted on the boundary, and so is wrong inside as well.
+    """
+
+    found: ConditionFit
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self.found.fit.field(x, y)
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        own = self.found.fit.field.error(x, y)
+        return np.hypot(self.found.error, (1 + self.found.amplification) * own)
+
+
+def fit_and_bound(problem: Problem, grid: Grid | None = None) -> tuple[BoundaryFit, Evaluator]:
+    """A fit of the boundary data, and what evaluates it with bounds for its error.
+
+    The problem must have Neumann or Robin conditions, or solutions that oscillate.
+    """
+    if problem.reflecting:
+        found = fit_conditions(problem, grid)
+        return found.fit, ConditionEvaluator(found)
+    fit = fit_boundary(problem, grid)
+    return fit, evaluator_from_boundary(problem, fit)
