@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import re
 import shutil
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -156,6 +157,12 @@ def test_raw_walks_of_every_budget_are_on_the_page():
         scores = [curve["families"][family]["psnr"]["mean"][number] for family in FAMILIES]
         found = [float(cell) for cell in re.findall(r"<td>(.*?)</td>", cells)]
         assert found == pytest.approx([*scores, np.mean(scores)], abs=0.006)
+
+
+def test_without_jinja_there_is_a_word_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(InputError, match=r"the leaderboard's page needs Jinja2: pip install 'mc2-pde\[pages\]'"):
+        build_page([])
 
 
 def test_a_page_without_entries():

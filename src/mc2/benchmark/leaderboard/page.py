@@ -7,15 +7,15 @@ text that slipped through the escaping could not run. The same entries always gi
 import base64
 import hashlib
 import math
-import re
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.leaderboard.entries import Entry
 from mc2.benchmark.leaderboard.schema import PARTS, SETTINGS, Scores
+from mc2.benchmark.methods.extras import load_extra
 from mc2.benchmark.scores import HIGHER_IS_BETTER, METRICS
 from mc2.errors import InputError
 from mc2.files import check_target, make_folder, write_text
@@ -27,6 +27,8 @@ DECIBELS = ("psnr", "snr")
 UNKNOWN = "–"
 LARGEST_FIGURE = 4_000_000
 """Bytes; a page with larger ones would be slow to load."""
+Rows = list[tuple[str, list[str]]]
+"""Of a table: what a row is called, and its cells."""
 PNG = b"\x89PNG\r\n\x1a\n"
 
 COLUMNS = (
@@ -54,25 +56,32 @@ def write_page(entries: Iterable[Entry], path: str | Path, figures: str | Path |
 
 def build_page(entries: Iterable[Entry], figures: str | Path | None = None) -> str:
     """The page as a text."""
-    ordered = sorted(entries, key=lambda entry: (*_order(entry), entry.method, entry.setting, entry.walks))
-    style, script = _resource("page.css"), _resource("page.js")
-    parts = {
-        "policy": _policy(style, script),
-        "style": style,
-        "script": script,
-        "metrics": "".join(_metric_option(metric) for metric in METRICS),
-        "settings": "".join(f'<option value="{name}">{name}</option>' for name in SETTINGS),
-        "caption": _caption(METRICS[0]),
-        "columns": "".join(_heading(*column) for column in COLUMNS),
-        "entries": "\n".join(_entry(entry, place) for place, entry in enumerate(ordered, 1)),
-        "none": "hidden" if ordered else "",
-        "walks": _raw_walks(),
-        "figures": _figures(figures),
-        "version": escape(VERSION),
-        "summary": _summary(ordered),
-    }
-    # in one pass: a text of an entry that looks like a place in the template stays what it is
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _resource("page.html"))
+    jinja = load_extra("jinja2", "Jinja2", "the leaderboard's page", "pages")
+    curve, style, script = shipped_curve(), _resource("page.css"), _resource("page.js")
+    environment = jinja.Environment(
+        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"plain": _plain, "short": _short}
+    return environment.from_string(_resource("page.html")).render(
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        entries=sorted(entries, key=lambda entry: (*_order(entry), entry.method, entry.setting, entry.walks)),
+        columns=COLUMNS,
+        parts=PARTS,
+        metrics=METRICS,
+        names=NAMES,
+        decibels=DECIBELS,
+        higher_is_better=HIGHER_IS_BETTER,
+        settings=SETTINGS,
+        caption=_caption,
+        shown=_format,
+        all_metrics=_all_metrics,
+        curve=curve,
+        raw_walks=_raw_walks(curve),
+        figures=_figures(figures),
+        version=VERSION,
+    )
 
 
 def _resource(name: str) -> str:
@@ -110,52 +119,6 @@ def _caption(metric: str) -> str:
     return f"{NAMES[metric]}{unit}: {'higher' if HIGHER_IS_BETTER[metric] else 'lower'} is better, * is best"
 
 
-def _metric_option(metric: str) -> str:
-    better, digits = "high" if HIGHER_IS_BETTER[metric] else "low", "hundredths" if metric in DECIBELS else "three"
-    data = f'data-better="{better}" data-digits="{digits}" data-caption="{_caption(metric)}"'
-    return f'<option value="{metric}" {data}>{NAMES[metric]}</option>'
-
-
-def _heading(name: str, label: str, kind: str) -> str:
-    css = ' class="text"' if kind == "text" or name == "rank" else ""
-    sort = ' aria-sort="descending"' if name == "overall" else ""
-    told = ' aria-label="Rank"' if name == "rank" else ""
-    button = f'<button type="button"{told}>{label}</button>'
-    return f'<th role="columnheader" scope="col" data-column="{name}" data-kind="{kind}"{css}{sort}>{button}</th>'
-
-
-def _entry(entry: Entry, place: int) -> str:
-    """Two rows: what is compared, and what can be unfolded."""
-    cells = "".join(_cell(entry, place, *column) for column in COLUMNS)
-    details = f'<td role="cell" colspan="{len(COLUMNS)}"><div class="inside">{_facts(entry)}{_tables(entry)}</div></td>'
-    return (
-        f'<tbody class="entry" role="rowgroup" data-setting="{escape(entry.setting)}" data-place="{place}">\n'
-        f'<tr class="summary" role="row">{cells}</tr>\n'
-        f'<tr class="details" role="row" id="details-{place}">{details}</tr>\n</tbody>'
-    )
-
-
-def _cell(entry: Entry, place: int, name: str, label: str, kind: str) -> str:
-    """A cell shows a text, and carries what the script sorts by."""
-    if kind == "score":
-        data = " ".join(f'data-{metric}="{_plain(entry.claimed[name][metric])}"' for metric in METRICS)
-        shown = _format(entry.claimed[name]["psnr"], "psnr")
-    elif kind == "number":
-        values = {"rank": place, "walks": entry.walks, "parameters": entry.parameters}
-        number = (values | {"seconds": entry.seconds_per_field})[name] or None  # 0: has none, or was not measured
-        data, shown = f'data-number="{_plain(number)}"', _short(number)
-    else:
-        status = "evaluated" if entry.evaluated else "claimed"
-        text = escape({"method": entry.method, "setting": entry.setting, "status": status}[name])
-        looks = {
-            "method": f'<button type="button" class="toggle" aria-controls="details-{place}">{text}</button>',
-            "status": f'<span class="badge {status}">{status}</span>',
-        }
-        data, shown = f'data-text="{text}"', looks.get(name, text)
-    known = f'class="{name}{" text" * (kind == "text")}" data-column="{name}" data-kind="{kind}" data-label="{label}"'
-    return f'<td role="cell" {known} {data}>{shown}</td>'
-
-
 def _plain(value: float | None) -> str:
     return "" if value is None else repr(value)
 
@@ -170,90 +133,29 @@ def _short(value: float | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2g}"
 
 
-def _facts(entry: Entry) -> str:
-    facts = {
-        "Authors": escape(entry.authors),
-        "Code": _link(entry.code),
-        "Paper": _link(entry.paper),
-        "Hardware": escape(entry.hardware),
-        "Trained on": f"{entry.training_instances:,} instances" if entry.training_instances else "",
-        "Scored on": f"the first {entry.count:,} of {escape(entry.split)}",
-        "Evaluated on": f"{entry.evaluated_count:,} of {escape(entry.evaluated_split)}" if entry.evaluated else "",
-        "Notes": escape(entry.notes),
-        "Date": escape(entry.date),
-    }
-    rows = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items() if text)
-    return f'<dl class="facts">{rows}<dt>SHA-256</dt><dd class="checksum">{escape(entry.checksum)}</dd></dl>'
+def _all_metrics(scores: Scores) -> Rows:
+    """A row for every metric: the scores of every family and of all."""
+    return [(NAMES[metric], [_format(scores[part][metric], metric) for part in PARTS]) for metric in METRICS]
 
 
-def _link(address: str) -> str:
-    if not address.startswith("https://"):  # entries are checked when they are read; this is the second lock
-        return ""
-    shown = escape(address, quote=True)
-    return f'<a href="{shown}" rel="noopener noreferrer nofollow">{shown.removeprefix("https://")}</a>'
-
-
-def _tables(entry: Entry) -> str:
-    tables = f"<h3>Claimed</h3>{_table(entry.claimed)}"
-    if entry.evaluated:
-        tables += f"<h3>Evaluated</h3>{_table(entry.evaluated)}"
-    return f"<div>{tables}</div>"
-
-
-def _table(scores: Scores) -> str:
-    """All metrics of all families."""
-    rows = [(NAMES[metric], [_format(scores[part][metric], metric) for part in PARTS]) for metric in METRICS]
-    return _by_part("All metrics", "", rows)
-
-
-def _raw_walks() -> str:
+def _raw_walks(curve: dict[str, Any]) -> Rows:
     """What raw walks get at every budget, in dB: a scale for all others."""
-    curve = shipped_curve()
-    scores = [curve["overall"] if part == "overall" else curve["families"][part] for part in PARTS]
-    means = [own["psnr"]["mean"] for own in scores]
-    rows = [
+    means = [(curve["overall"] if part == "overall" else curve["families"][part])["psnr"]["mean"] for part in PARTS]
+    return [
         (f"{budget:,}", [f"{mean[number]:.2f}" for mean in means]) for number, budget in enumerate(curve["budgets"])
     ]
-    over = f"over the first {curve['count']} instances"
-    text = f"<p>PSNR in dB of so many walks per pixel, {over}: what a score is worth.</p>\n"
-    return text + _by_part("Raw walks", "Walks", rows)
 
 
-def _by_part(label: str, corner: str, rows: Iterable[tuple[str, Iterable[str]]]) -> str:
-    """A table with a column for every family and for all."""
-    head = "".join(f'<th scope="col">{part.capitalize()}</th>' for part in PARTS)
-    body = "".join(
-        f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-        for name, cells in rows
-    )
-    return (
-        f'<div class="scores" role="region" aria-label="{label}" tabindex="0">'
-        f"<table><thead><tr><th>{corner}</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _figures(folder: str | Path | None) -> str:
-    """The pictures of a folder, by name."""
-    if folder is None:
-        return ""
-    if not Path(folder).is_dir():
+def _figures(folder: str | Path | None) -> list[tuple[str, str]]:
+    """The pictures of a folder by name, each with its name in words and its bytes in base 64."""
+    if folder is not None and not Path(folder).is_dir():
         raise InputError(f"{folder}: there is no such folder")
-    shown = "".join(_figure(path) for path in sorted(Path(folder).glob("*.png")))
-    return f'<section><h2>Figures</h2><div class="figures">{shown}</div></section>' if shown else ""
+    return [_figure(path) for path in sorted(Path(folder).glob("*.png"))] if folder is not None else []
 
 
-def _figure(path: Path) -> str:
+def _figure(path: Path) -> tuple[str, str]:
     with naming(path):
         content = read_plain(path, LARGEST_FIGURE, "figure for a page")
         if not content.startswith(PNG):
             raise InputError("is not a PNG file")
-    name = escape(path.stem.replace("_", " ").replace("-", " ").capitalize())
-    picture = f'<img alt="{name}" src="data:image/png;base64,{base64.b64encode(content).decode()}">'
-    return f"<figure>{picture}<figcaption>{name}</figcaption></figure>"
-
-
-def _summary(entries: Sequence[Entry]) -> str:
-    if not entries:
-        return "No entries."
-    newest, number = max(entry.date for entry in entries), len(entries)
-    return f"{number:,} {'entry' if number == 1 else 'entries'}, the latest of {escape(newest)}."
+    return path.stem.replace("_", " ").replace("-", " ").capitalize(), base64.b64encode(content).decode()

@@ -133,7 +133,7 @@ class ImageDenoiser(Denoiser):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._restoration = load_extra("skimage.restoration", "scikit-image", name)
+        self._restoration = load_extra("skimage.restoration", "scikit-image", f"method {name}")
 
     @abstractmethod
     def restore(self, image: Array) -> Array:

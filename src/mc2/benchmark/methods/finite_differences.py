@@ -97,7 +97,7 @@ class Multigrid(Differencing):
 
     def __init__(self, refine: int = 1) -> None:
         super().__init__(refine)
-        self._pyamg = load_extra("pyamg", "pyamg", self.name)
+        self._pyamg = load_extra("pyamg", "pyamg", f"method {self.name}")
 
     def invert(self, matrix: Matrix, definite: bool) -> Inverse:
         return self._iterate(matrix) if definite else _factor(matrix)
