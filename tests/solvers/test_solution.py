@@ -48,13 +48,13 @@ def test_save_and_read_netcdf(tmp_path, kind):
     found = solved(kind)
     found.save(tmp_path / "s.nc")
     with xarray.open_dataset(tmp_path / "s.nc", engine="scipy") as data:
-        np.testing.assert_array_equal(data["values"].values[found.mask], found.values[found.mask])
-        assert np.isnan(data["values"].values[~found.mask]).all()
+        np.testing.assert_array_equal(data["u"].values[found.mask], found.values[found.mask])
+        assert np.isnan(data["u"].values[~found.mask]).all()
         np.testing.assert_array_equal(data["standard_error"].values[found.mask], found.standard_error[found.mask])
         np.testing.assert_array_equal(data["mask"].values.astype(bool), found.mask)
         np.testing.assert_allclose(data["x"], GRID.x)
         np.testing.assert_allclose(data["y"], GRID.y)
-        assert data["values"].dims == ("y", "x")
+        assert data["u"].dims == ("y", "x")
         assert json.loads(data.attrs["record"])["method"] == found.method
     assert [path.name for path in tmp_path.iterdir()] == ["s.nc"]
 
@@ -63,7 +63,7 @@ def test_datasets_are_interpolated_by_coordinates():
     """A row is y: xarray finds the pixel of a point."""
     pytest.importorskip("xarray")
     found = solved("mc2-rounds")
-    near = found.to_xarray()["values"].sel(x=0.6, y=-0.3, method="nearest")
+    near = found.to_xarray()["u"].sel(x=0.6, y=-0.3, method="nearest")
     assert float(near) == pytest.approx(float(found(float(near.x), float(near.y))), abs=1e-12)
 
 
@@ -177,3 +177,67 @@ def test_what_physics_cannot_explain_is_left_to_the_walks():
     walked = estimate(rough, 4000, grid=Grid(48))
     np.testing.assert_array_equal(found.values, walked.mean)
     np.testing.assert_array_equal(found.standard_error, walked.standard_error)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+@pytest.mark.parametrize("kind", ["mc2-rounds", "mc2-physics", "trefftz"])
+def test_a_loaded_solution_answers_as_the_saved_one(tmp_path, kind, ending):
+    """Anywhere, by its derivatives, and when it is certified."""
+    found, path = solved(kind), tmp_path / f"s{ending}"
+    found.save(path)
+    again = mc2.Solution.load(path)
+    np.testing.assert_array_equal(again.values, found.values)
+    np.testing.assert_array_equal(again.standard_error, found.standard_error)
+    x, y = found.problem.domain.sample_interior(20, seed=1).T
+    np.testing.assert_array_equal(again(x, y), found(x, y))
+    np.testing.assert_array_equal(again.gradient(x, y), found.gradient(x, y))
+    if kind != "trefftz":
+        assert again.certify(walks=8, points=64).overall == found.certify(walks=8, points=64).overall
+
+
+def test_a_solution_with_a_function_without_text_needs_its_problem(tmp_path):
+    values = np.random.default_rng(0).normal(size=(24, 24))
+    problem = mc2.Poisson(Square(0.7), source=(values, GRID), boundary=0)
+    found = mc2.solve(problem, 8, grid=24)
+    found.save(tmp_path / "s.npz")
+    with pytest.raises(InputError, match=r"functions without a text: give it, as Solution\.load"):
+        mc2.Solution.load(tmp_path / "s.npz")
+    np.testing.assert_array_equal(mc2.Solution.load(tmp_path / "s.npz", problem).values, found.values)
+    other = mc2.Poisson(Square(0.7), source=0, boundary=1)
+    with pytest.raises(InputError, match=r"its values differ by .* the file is damaged, belongs to another problem"):
+        mc2.Solution.load(tmp_path / "s.npz", other)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"walks": 10**9}, "asks for 1000000000 walks: at most"),
+        ({"corrector": "/tmp/other.safetensors"}, "which is no name"),
+        ({"sed": 3}, "asks for 'sed', which there is not"),
+        (None, "does not say what was asked for"),
+    ],
+)
+def test_files_that_ask_for_too_much_are_refused(tmp_path, change, message):
+    path = tmp_path / "s.npz"
+    solved("mc2-rounds").save(path)
+    with np.load(path) as data:
+        arrays = dict(data)
+    record = json.loads(str(arrays["record"]))
+    record["asked"] = None if change is None else record["asked"] | change
+    np.savez(path, **(arrays | {"record": np.array(json.dumps(record))}))
+    with pytest.raises(InputError, match=message):
+        mc2.Solution.load(path)
+
+
+def test_other_programs_read_csv_and_vtk(tmp_path):
+    found = solved("mc2-rounds")
+    found.save(tmp_path / "s.csv")
+    table = np.genfromtxt(tmp_path / "s.csv", delimiter=",", names=True)
+    x, y = (c[found.mask] for c in GRID.points())
+    for name, wanted in (("x", x), ("y", y), ("u", found.values[found.mask])):
+        np.testing.assert_array_equal(table[name], wanted)
+    found.save(tmp_path / "s.vtk")
+    head, _, rest = (tmp_path / "s.vtk").read_bytes().partition(b"LOOKUP_TABLE default\n")
+    assert b"DIMENSIONS 24 24 1\n" in head
+    field = np.frombuffer(rest[: 24 * 24 * 8], ">f8").reshape(24, 24)
+    np.testing.assert_array_equal(field, np.where(found.mask, found.values, np.nan))

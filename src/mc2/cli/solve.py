@@ -83,7 +83,7 @@ def _solve(
     from mc2.geometry import as_grid
     from mc2.problems import read_problem
     from mc2.solvers import solve
-    from mc2.solvers.solution import check_solution_target
+    from mc2.solvers.solution_file import check_solution_target
 
     check_plot(plot)
     if out:

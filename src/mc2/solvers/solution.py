@@ -1,7 +1,6 @@
 """`Solution`: a solved problem: values, error bars, how they came about, and what can be done with them."""
 
-import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
-from mc2.files import check_target, replacing, write_bytes
 from mc2.fits.field import Field
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
-from mc2.solvers import answers
+from mc2.solvers import answers, solution_file
 from mc2.solvers.rounds import Round
 from mc2.walks.engine import Options
 from mc2.walks.schedule import threads_limited
@@ -28,21 +26,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 PORTION = 1 << 16
 """Pixels whose error bars are computed at a time: all functions of a fit are held there."""
-
-
-def check_solution_target(path: Path) -> None:
-    """Refuse a file that a solution could not be saved to, before any work is done."""
-    check_target(path, ".npz", ".nc")
-    if path.suffix.lower() == ".nc":
-        _xarray()
-
-
-def _xarray() -> Any:
-    try:
-        import xarray
-    except ImportError:
-        raise InputError("xarray is not installed: pip install xarray, or save to .npz") from None
-    return xarray
 
 
 class Evaluator(Protocol):
@@ -98,6 +81,8 @@ class Solution:
     inner: "Solution | None" = field(default=None, repr=False)
     """The same solution in units of ordinary size, in which it was found; see `mc2.problems.frame`."""
     frame: Frame = field(default=Frame(), repr=False)
+    asked: dict[str, Any] | None = field(default=None, repr=False)
+    """The arguments of `solve`, as plain data; None where they have no name, such as a corrector of one's own."""
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The solution at points inside the domain; x and y broadcast.
@@ -190,47 +175,24 @@ class Solution:
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
-        """Write values, standard_error, mask, bounds and the record: to .npz, or to .nc with xarray."""
-        path = Path(path)
-        check_solution_target(path)
-        if path.suffix.lower() == ".nc":
-            dataset = self.to_xarray()
-            write_bytes(path, dataset.assign(mask=dataset.mask.astype("int8")).to_netcdf(engine="scipy"))
-            return
-        with replacing(path) as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                values=self.values,
-                standard_error=self.standard_error,
-                mask=self.mask,
-                bounds=np.array(self.grid.bounds),
-                record=np.array(json.dumps(self.record())),
-            )
+        """Write it to a file: .npz or .nc (with xarray) to be loaded again, .csv or .vtk for other programs."""
+        solution_file.save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path, problem: Problem | None = None) -> "Solution":
+        """Read what `save` wrote to .npz or .nc, and solve again, so that the solution can be asked anything.
+
+        problem: needed where the saved one has functions without a text, such as arrays.
+        """
+        return solution_file.load(path, problem)
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset with coordinates x and y; NaN outside the domain."""
-        xarray = _xarray()
-        fields = {"values": self.values, "standard_error": self.standard_error}
-        return xarray.Dataset(
-            {name: (("y", "x"), np.where(self.mask, array, np.nan)) for name, array in fields.items()}
-            | {"mask": (("y", "x"), self.mask)},
-            coords={"x": self.grid.x, "y": self.grid.y},
-            attrs={"record": json.dumps(self.record())},
-        )
+        """An xarray Dataset of `u` and `standard_error` with coordinates x and y; NaN outside the domain."""
+        return solution_file.to_xarray(self)
 
     def record(self) -> dict[str, Any]:
         """How it came about, as plain data."""
-        return {
-            "family": self.problem.name,
-            "method": self.method,
-            "walks": self.walks,
-            "seconds": self.seconds,
-            "converged": self.converged,
-            "reason": self.reason,
-            "options": asdict(self.options),
-            "history": [asdict(step) for step in self.history],
-        }
+        return solution_file.record(self)
 
     def plot(self, exact: Any = None, title: str = "") -> "Figure":
         """The solution and its standard error and, given the exact field, the error, as a matplotlib figure."""

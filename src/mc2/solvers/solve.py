@@ -1,6 +1,7 @@
 """`solve`: from a problem to its solution, with error bars."""
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -82,4 +83,5 @@ def solve(
         problem.mask(grid)  # refused in the user's units
     with threads_limited(threads):
         found = chosen.solve(frame.problem(problem), goal.scaled(1 / frame.value), frame.grid(grid), options, progress)
-    return found if frame.trivial else found.outward(problem, grid, frame)
+    asked = asdict(goal) | asdict(options) | {"corrector": corrector} if isinstance(corrector, str) else None
+    return replace(found if frame.trivial else found.outward(problem, grid, frame), asked=asked)
