@@ -36,7 +36,10 @@ def positive(name: str, value: object) -> float:
 
 
 def whole(name: str, value: object, low: int, high: int | None = None, limit: str = "") -> int:
-    """An integer of at least `low` and at most `high`. limit: the name of a constant by which `high` can be raised."""
+    """An integer of at least `low` and at most `high`.
+
+    limit: the name of a constant by which `high` can be raised.
+    """
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
     if number < low or (high is not None and number > high):
         allowed = f"of at least {low}" if high is None else f"from {low} to {high}"

@@ -26,7 +26,7 @@ except ImportError:  # on Windows, where nothing is locked
 TEMPORARY = r"\.[0-9a-f]{16}\.tmp"
 """How a temporary name ends, as a regular expression; it begins with a dot and the name of the file."""
 TRIES = 100
-"""Of a temporary name. One is enough unless somebody removes the file at once."""
+"""Temporary names that are tried. One is enough unless somebody removes the file at once."""
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -83,12 +83,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for a text, in UTF-8."""
+    """Write a text file in UTF-8, whole or not at all."""
     write_bytes(path, text.encode())
 
 
 def write_json(path: Path, contents: Any) -> None:
-    """The same for plain data."""
+    """Write plain data as a JSON file, whole or not at all."""
     write_text(path, json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
 
 
@@ -104,7 +104,10 @@ def remove(path: Path) -> None:
 
 
 def sweep(folder: Path, names: str) -> None:
-    """Remove what killed writers left of files in a folder. names: of the files, as a regular expression."""
+    """Remove what killed writers left of files in a folder.
+
+    names: of the files, as a regular expression.
+    """
     wanted = re.compile(rf"\.({names}){TEMPORARY}")
     with suppress(OSError):
         for name in os.listdir(folder):

@@ -21,7 +21,10 @@ MOST_DRAWN = 1024
 def panels(
     count: int, title: str = "", rows: int = 1, size: tuple[float, float] = (3.4, 3.6)
 ) -> tuple["Figure", list["Axes"]]:
-    """A figure with rows of `count` panels side by side, in reading order. size: of one panel, in inches."""
+    """A figure with rows of `count` panels side by side, in reading order.
+
+    size: of one panel, in inches.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(size[0] * count, size[1] * rows), layout="constrained")
@@ -42,7 +45,10 @@ def show_field(
     norm: "Normalize | None" = None,
     bar: bool = True,
 ) -> "AxesImage":
-    """A field on a grid; pixels outside the mask stay empty. norm: the range of its colours. bar: whether it is drawn.
+    """A field on a grid; pixels outside the mask stay empty.
+
+    norm: the range of its colours.
+    bar: whether it is drawn.
 
     Returns the image, from which several panels can share one colour bar.
     """

@@ -84,7 +84,7 @@ def decompose(method: Method, instance: Instance, walks: int, repeats: int, grid
 
 
 def decompose_fields(z: Array, found: Array, exact: Array, mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """The same from independent inputs z and their outputs, both [repeats, n, n]."""
+    """Bias², variance and noise factors from independent inputs z and their outputs, both [repeats, n, n]."""
     repeats = len(z)
     scale = float(np.ptp(exact[mask])) ** 2
     variance, raw_variance = found.var(0, ddof=1), z.var(0, ddof=1)

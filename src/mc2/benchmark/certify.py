@@ -132,7 +132,10 @@ class _Samples:
             )
 
     def claim(self, frame: Frame, drawn: bool) -> Claim:
-        """In a frame. drawn: whether these are pixels, of which some are drawn."""
+        """In a frame.
+
+        drawn: whether these are pixels, of which some are drawn.
+        """
         largest = float(np.abs(self.values).max())
         if largest > WILD * frame.value:
             raise InputError(f"the field reaches {largest:.2g}, over {WILD:g} times the data: it cannot be meant")

@@ -19,7 +19,7 @@ Where = Grid | Bounds | int | None
 NAMES = ("values", "u", "field", "mean")
 """Names under which files hold fields."""
 MAX_PIXELS = 4096 * 4096
-"""Of a field that is certified."""
+"""Most pixels of a field that is certified."""
 MAX_NETCDF = 512 << 20
 """Bytes of a NetCDF file."""
 NOT = "not a field"

@@ -56,7 +56,7 @@ class Lpips:
             return float(sum(part.mean() for part in self._layers((images - shift) / scale, self._weights)))
 
     def many(self, first: Any, second: Any) -> Any:
-        """The same for many pairs at once: tensors [n, 3, height, width] on any device, to n distances.
+        """Distances [n] of many pairs at once, from tensors [n, 3, height, width] on any device.
 
         They agree with those of single pairs but for rounding.
         """

@@ -13,7 +13,9 @@ def _tables() -> dict[str, Any]:
 
 
 def paper_psnr(method: str, walks: int, family: str, *, appendix: bool = False) -> float | None:
-    """The mean PSNR in dB that the paper gives for a method, or none. family: may be `overall`.
+    """The mean PSNR in dB that the paper gives for a method, or none.
+
+    family: may be `overall`.
 
     The paper's tables disagree with each other; these are from the main text, or of methods from its appendix. Raw
     walks are from the appendix always.

@@ -18,7 +18,7 @@ PLACES = (*FAMILIES, "overall")
 
 
 def add_references(found: dict[str, Any]) -> dict[str, Any]:
-    """The same results with the paper's PSNR and the equivalent budget of raw walks, where there are any.
+    """Results with the paper's PSNR and the equivalent budget of raw walks, where there are any.
 
     Equivalent budgets are for the test split on the full grid, where the curve of raw walks was measured. Where
     families are absent, the others' mean is not comparable with it.

@@ -46,9 +46,11 @@ def evaluate(
 ) -> dict[str, Any]:
     """Judge a method on the first instances of a split; plain data, ready for JSON.
 
-    walks: per pixel, of the estimate that a correction is given; per point in the setting `points`. families: leave out
-    the others; those that the method cannot play in are left out too, and named as `absent`. seed: of the walks. lpips:
-    also compute LPIPS, which needs torch. keep: called with every instance and its predicted field, 0 outside the mask.
+    walks: per pixel, of the estimate that a correction is given; per point in the setting `points`.
+    families: leave out the others; those that the method cannot play in are left out too, and named as `absent`.
+    seed: of the walks.
+    lpips: also compute LPIPS, which needs torch.
+    keep: called with every instance and its predicted field, 0 outside the mask.
     """
     count, grid = whole("count", count, 1), grid or Grid()
     distance = _distance(lpips and method.setting != "points")

@@ -45,7 +45,7 @@ def score_field(predicted: Any, exact: Any, mask: Any, lpips: Distance | None = 
 def score_fields(
     predicted: Any, exact: Any, mask: Any, lpips: Distance | None = None
 ) -> dict[str, NDArray[np.float64]]:
-    """The same for many fields [count, n, n]: arrays [count]. Each is scored alone, so batches do not matter."""
+    """All metrics of many fields [count, n, n], as arrays [count]. Each is scored alone, so batches do not matter."""
     rows = [score_field(*fields, lpips) for fields in zip(predicted, exact, mask, strict=True)]
     return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 

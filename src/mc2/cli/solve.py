@@ -126,7 +126,7 @@ def _rms(values: Any) -> float:
 
 
 def _relative(error: Any, exact: Any) -> float:
-    """Of the solution, in the root mean square."""
+    """Root mean square of an error, as a part of that of the solution."""
     import numpy as np
 
     largest = float(np.abs(exact).max())

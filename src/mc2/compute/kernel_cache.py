@@ -20,7 +20,10 @@ DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """The compiled signatures of one function. stamp: of the sources; others are not read."""
+    """The compiled signatures of one function.
+
+    stamp: of the sources; others are not read.
+    """
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
         super().__init__(function)

@@ -39,7 +39,11 @@ ENTRIES = 1 << 21
 
 @dataclass(frozen=True)
 class Pole:
-    """A point outside the domain. radius: of a disk around it that is outside too. orders: the first and the last."""
+    """A point outside the domain.
+
+    radius: of a disk around it that is outside too.
+    orders: the first and the last.
+    """
 
     center: tuple[float, float]
     radius: float
@@ -54,7 +58,10 @@ class Pole:
 
 @dataclass(frozen=True)
 class Jump:
-    """A boundary point where data jump. direction: of the outward normal, in radians, where the angle has its cut."""
+    """A boundary point where data jump.
+
+    direction: of the outward normal, in radians, where the angle has its cut.
+    """
 
     center: tuple[float, float]
     direction: float
@@ -64,9 +71,11 @@ class Jump:
 class Basis:
     """The basis of an operator, up to a degree, around a centre and poles.
 
-    operator: L. center, radius: of a circle around the domain. The biharmonic basis is
-    the harmonic one, and then a second function for each of its first columns, whose Laplacian is a multiple of it. It
-    has no corner functions.
+    operator: L.
+    center, radius: of a circle around the domain.
+
+    The biharmonic basis is the harmonic one, and then a second function for each of its first columns, whose Laplacian
+    is a multiple of it. It has no corner functions.
     """
 
     operator: Operator

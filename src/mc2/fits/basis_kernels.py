@@ -12,7 +12,7 @@ import numpy as np
 from mc2.compute.compile import LANES, kernel, scalar
 
 TERMS = 18
-"""Of the power series: with q below the order they fall like 1/k!."""
+"""Terms of the power series: with q below the order they fall like 1/k!."""
 LONG = 10_000
 """Largest q from which the recurrence of Iₙ starts: beyond, it starts at the order s, with as many terms, all of one
 sign. (Those of Jₙ would cancel.)"""

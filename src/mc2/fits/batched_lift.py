@@ -20,7 +20,7 @@ from mc2.walks.gpu.launch import Empty, evaluate_exact
 from mc2.walks.gpu.packing import Packed
 
 MARGIN = 0.25
-"""Of the lattice beyond the grid on every side, in units of the grid's side."""
+"""How far the lattice reaches beyond the grid on every side, in units of the grid's side."""
 WIDER = (0, 8, 24)
 """Pixels that it may have in addition, where a mode of a Helmholtz operator is near zero."""
 CLEAR = 0.1
@@ -50,7 +50,8 @@ def lattice_for(operator: Operator, grid: Grid) -> Grid:
 def lift_sources(sources: Tensor, operators: Tensor, lattice: Grid, grid: Grid) -> Tensor:
     """w with Lw = f at the pixels of a grid [n, size, size], as precise as the sources.
 
-    sources: f on the lattice [n, m, m]. operators: L as coefficients of u, Δu, Δ²u, [n, 3]; all 0 for no source.
+    sources: f on the lattice [n, m, m].
+    operators: L as coefficients of u, Δu, Δ²u, [n, 3]; all 0 for no source.
     """
     window, square, radius = _fixed(lattice, grid, sources.dtype, sources.device)
     transform = torch.fft.rfft2(torch.nan_to_num(sources, 0.0, 0.0, 0.0) * window)
@@ -67,7 +68,8 @@ def lift_sources(sources: Tensor, operators: Tensor, lattice: Grid, grid: Grid) 
 def lift_packed(packed: Packed, operators: NDArray[np.float64], grid: Grid, empty: Empty) -> Tensor:
     """The lifts of uploaded problems that are tables of atoms, float32 [n, size, size] on their device.
 
-    operators: as above, on the host. empty: makes arrays there.
+    operators: as above, on the host.
+    empty: makes arrays there.
     """
     lift = torch.zeros((packed.count, *grid.shape), device="cuda")
     chosen = [lattice_for(Operator(*operator), grid) if operator.any() else None for operator in operators]

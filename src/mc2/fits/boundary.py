@@ -53,8 +53,8 @@ MANY_WAVES = 64
 BLIND = 3.0
 """Times the misfit at points that were fitted that it is at fresh ones, for these to be fitted as well."""
 ROUNDING = 1e-15
-"""Of the sum of the sizes of all that is added up: no error is below."""
-SMALLEST = 1e-13
+"""No error is claimed below this part of the sum of the sizes of all that is added up."""
+DEPENDENT = 1e-13
 """Singular values below this part of the largest are noise."""
 POLES = 24
 """For every corner, jump or kink; fewer where there are many."""
@@ -140,7 +140,8 @@ class Layout:
 def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None = None) -> BoundaryFit:
     """Solve a problem from its source around the domain and its data on the boundary.
 
-    grid: where it will be wanted. start: the lift of the source, if there is one already.
+    grid: where it will be wanted.
+    start: the lift of the source, if there is one already.
     """
     need_dirichlet(problem, "boundary fits")
     waves = count_waves(problem)
@@ -286,7 +287,7 @@ def _solve_at_once(columns: Array, target: Array) -> Array:
     size = np.where(size > 1e-290, size, 1.0)  # a function that no row sees stays out
     count = len(columns)
     factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target]), mode="r")  # type: ignore[assignment]
-    found, *_ = np.linalg.lstsq(factor[:count, :count], factor[:count, count], rcond=SMALLEST)
+    found, *_ = np.linalg.lstsq(factor[:count, :count], factor[:count, count], rcond=DEPENDENT)
     return np.asarray(found / size)
 
 
@@ -420,7 +421,9 @@ def spread(
 ) -> Samples:
     """Points on the boundary, evenly, and crowded towards some places.
 
-    crowded: the places. count: of the even ones, about. seed: to put all of them at random between where they would be.
+    crowded: the places.
+    count: of the even ones, about.
+    seed: to put all of them at random between where they would be.
     """
     random = None if seed is None else np.random.default_rng(seed)
     leaves = list(domain.leaves())

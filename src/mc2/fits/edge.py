@@ -84,7 +84,11 @@ def rarest(problem: Problem) -> float:
 class LeftOver:
     """What a field leaves over on the boundary.
 
-    points: [2, n]. length: that they stand for. left: |data − field|. scale: of the data. pixel: a small length.
+    points: [2, n].
+    length: that they stand for.
+    left: |data − field|.
+    scale: of the data.
+    pixel: a small length.
     """
 
     def __init__(self, points: Array, length: Array, left: Array, scale: float, pixel: float) -> None:

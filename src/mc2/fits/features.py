@@ -30,14 +30,14 @@ WORK = 1_500_000
 BATCH = 256
 """Boxes that are split at a time: the ones that promise most."""
 EXCESS = 0.25
-"""Of the range of the first samples: what leaves the samples around it by less is no feature."""
+"""What leaves the samples around it by less than this part of the range of the first samples is no feature."""
 ALONE = 2.0
 """Times the range of all others around it by which a sample must be off them to stand alone."""
 USUAL = 0.005
 """Share of the first samples, at either end, that does not count for their range."""
 FAINT = 1e-3
-"""Of the largest value seen: likewise."""
-SMALLEST = 1e-11
+"""What is smaller than this part of the largest value seen is no feature, either."""
+SHORTEST_BOX = 1e-11
 """Side of a box that is not split any more, in units of the domain's size."""
 PER_BOX = 3
 """Samples in every box."""
@@ -167,7 +167,7 @@ class _Cells(ABC):
         """Ways [k, dimensions] to go from a coordinate, in coordinates per length."""
 
     def values(self, at: Array) -> Array:
-        """Of the function at coordinates [..., dimensions]; nan where it has none, or an infinite one."""
+        """The function at coordinates [..., dimensions]; nan where it has no value, or an infinite one."""
         values = self.function(*self.points(at.reshape(-1, at.shape[-1]))).reshape(at.shape[:-1])
         return np.where(np.isfinite(values), values, np.nan)
 
@@ -331,7 +331,7 @@ class _Search:
         below, above = enclose(self.expression, *cells.boxes(low, high)) or (least, most)
         left = int(np.clip(WORK / len(self.expression.order()), 2 * len(low), BOXES))
         # a piece this small is a point to rounding
-        shortest = SMALLEST * (high - low).max(initial=0.0)
+        shortest = SHORTEST_BOX * (high - low).max(initial=0.0)
         while left > 0:
             excess = np.maximum(above - most, least - below)
             beyond = excess > np.maximum(self.limit, most - least)  # where it is steep, enclosures are wide

@@ -101,7 +101,10 @@ class Field:
 
 
 def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None) -> Field:
-    """The field to start from: the lift of the problem's source. tail, accuracy: see `find_lift`."""
+    """The field to start from: the lift of the problem's source.
+
+    tail, accuracy: see `find_lift`.
+    """
     if problem.source is None:
         return Field()
     lift, resolution = find_lift(
@@ -160,7 +163,7 @@ def at_points(function: Callable[[Array, Array], Array], x: Array, y: Array) -> 
 
 
 def mean_and_variance(scores: Array) -> tuple[Array, Array]:
-    """Of the walks from every point: their mean, and its variance."""
+    """The mean of the scores [point, walk] of every point, and the variance of that mean."""
     by_walk = np.ascontiguousarray(scores.T)  # NumPy is slow along short axes
     count = len(by_walk)
     mean = by_walk.sum(0) / count

@@ -33,7 +33,7 @@ FEWEST, MOST = 128, 1600
 TAIL = 1e-11
 """Part of the largest entry in the spectrum of Δ⁻¹f that may be left at the highest frequencies."""
 EXACT = 1e-14
-"""The same where no walks follow to mend it."""
+"""The tail of a lift that no walks follow to mend."""
 RESOLVED = 0.375 * np.pi
 """Steepness of the window's flank for every lattice point along it: so its spectrum ends before the outer quarter."""
 STEEPEST = 36.0, 72.0
@@ -214,7 +214,8 @@ def make_lift(
 ) -> Lift:
     """The lift of a source that is known as a function in a box and around it, on the lattice that its tail asks for.
 
-    bounds, operator, grid: see `lifts`. tail: see `TAIL`.
+    bounds, operator, grid: see `lifts`.
+    tail: see `TAIL`.
     """
     for lift in lifts(source, bounds, operator, grid):
         if lift.tail < tail:
@@ -288,7 +289,7 @@ def _windowed(
 
 
 def steepness(points: float) -> float:
-    """Of Kaiser's flank, for so many lattice points along it."""
+    """The steepness of Kaiser's flank for so many lattice points along it."""
     return float(np.clip(RESOLVED * points, *STEEPEST))
 
 
@@ -356,7 +357,10 @@ def solve_on_lattice(
     operator: Operator,
     square: Array | None = None,
 ) -> Lift:
-    """The lift whose source has this Fourier transform, which is written to. square: `square_frequencies`, if known."""
+    """The lift whose source has this Fourier transform, which is written to.
+
+    square: `square_frequencies`, if known.
+    """
     square = square_frequencies(size, side) if square is None else square
     symbol = operator.symbol(square)
     mean = 0.0

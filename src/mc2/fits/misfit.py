@@ -25,7 +25,8 @@ SIGNIFICANT = 4.0
 def lack_of_fit(rest: Array, variance: Array, mask: NDArray[np.bool_], bins: Bins) -> Profile | None:
     """The mean square of what a fit does not explain, over the distance to the boundary; None where it explains all.
 
-    rest: the walks' mean minus the fit, at the pixels of the mask. variance: of the walks' mean there.
+    rest: the walks' mean minus the fit, at the pixels of the mask.
+    variance: of the walks' mean there.
     bins: the pixels by their distance.
     """
     best, found = SIGNIFICANT, None
@@ -47,8 +48,9 @@ def lack_of_fit(rest: Array, variance: Array, mask: NDArray[np.bool_], bins: Bin
 def hidden_oscillation(variance: Array, bins: Bins, frequency: float) -> tuple[float, float]:
     """The mean square of data that oscillate faster than a fit can, and the distance within which u may have them.
 
-    variance: of a single walk at points, as estimated there. bins: the points by their distance. frequency: the highest
-    on the boundary that the fit has. Both are 0 where the variance is what such a fit explains.
+    variance: of a single walk at points, as estimated there.
+    bins: the points by their distance.
+    frequency: the highest on the boundary that the fit has. Both are 0 where the variance is what such a fit explains.
     """
     middle, mean = bins.mean(bins.distance), bins.mean(variance)
     noise = np.sqrt(np.maximum(bins.mean(variance**2) - mean**2, 0.0) / bins.count)

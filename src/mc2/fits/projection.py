@@ -26,7 +26,7 @@ NEGLIGIBLE = 1e-4
 DEPENDENT = 1e-11
 """Part of a column's square norm that must be left after the columns before it; else it tells nothing."""
 EXACT = 1e-10
-"""Of the largest value: no value counts as more certain."""
+"""No value counts as more certain than this part of the largest one."""
 SMOOTHING = 1 / 8
 """Part of a grid's side over which variances are averaged, twice: those of a few walks are themselves noise."""
 SMALL = 128
@@ -38,7 +38,7 @@ PORTION = 1 << 16
 CELLS = 256
 """Along a side, in which quantities at scattered points are put together."""
 BINS = 32
-"""Of the distance to the boundary, over which variances have a profile."""
+"""Bins of the distance to the boundary, over which variances have a profile."""
 
 
 class SamplePoints:
@@ -62,7 +62,7 @@ class SamplePoints:
         return self._kept[basis]
 
     def products(self, basis: Basis, deviation: Array, target: Array) -> tuple[Array, Array]:
-        """Of all columns with each other and with the target, after division by the deviation."""
+        """Products of all columns with each other and with the target, after division by the deviation."""
         if self.laplacians or len(basis.levels) * self.x.size <= MOST_KEPT:
             parts = in_halves(_products, self.columns(basis), deviation, target)
             products, moments = (first + second for first, second in zip(*parts, strict=True))
@@ -82,8 +82,9 @@ class Projection:
     """A fitted solution of the homogeneous equation.
 
     factor, spread: what makes the columns orthonormal under the fit's weights, in the order of their levels, and the
-    variances of their coefficients then. level: the most likely one. misfit: χ² per point; 1
-    where the basis can explain the estimate.
+        variances of their coefficients then.
+    level: the most likely one.
+    misfit: χ² per point; 1 where the basis can explain the estimate.
     """
 
     basis: Basis
@@ -97,7 +98,7 @@ class Projection:
         return self.basis.sum(self.coefficients, x, y)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        """Of the fitted values at points."""
+        """The standard error of the fitted values at points."""
         count = len(self.spread)
         if count == 0:
             return np.zeros(x.size)
@@ -175,7 +176,7 @@ def _fit(values: Array, variance: Array, sites: SamplePoints, basis: Basis) -> t
 
 
 def _products(columns: Array, deviation: Array, target: Array) -> tuple[Array, Array]:
-    """Of weighted columns with each other, and with a target."""
+    """Products of weighted columns with each other, and with a target."""
     weighted = columns * (1 / deviation)
     return weighted @ weighted.T, weighted @ target
 
@@ -194,7 +195,11 @@ def _solve_lower(factor: Array, right: Array, transposed: bool = False) -> Array
 
 
 class Smoothing:
-    """Takes their own noise out of variances. mask: where they are known [ny, nx]. distance: to the boundary."""
+    """Takes their own noise out of variances.
+
+    mask: where they are known [ny, nx].
+    distance: to the boundary.
+    """
 
     def __init__(self, mask: NDArray[np.bool_], distance: Array) -> None:
         self.mask, self.bins = mask, Bins(distance[mask])
@@ -232,7 +237,10 @@ def _moving_average(length: int, width: int) -> Array:
 
 
 class Scattered(Smoothing):
-    """The same for points anywhere, which are put together in cells. x, y, distance: of the points."""
+    """Smoothing for points anywhere, which are put together in cells.
+
+    x, y, distance: of the points.
+    """
 
     def __init__(self, x: Array, y: Array, distance: Array) -> None:
         side = max(float(np.ptp(x)), float(np.ptp(y)), 1e-300) / (CELLS - 1)

@@ -25,7 +25,9 @@ BOTH = 0.3
 class Nodes:
     """Where a function was sampled, and what the samples stand for.
 
-    x, y: nodes. mass: value × weight. left: what all cells together may be wrong by.
+    x, y: nodes.
+    mass: value × weight.
+    left: what all cells together may be wrong by.
     """
 
     x: Array
@@ -36,7 +38,10 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Peaks:
-    """Places where a function has features too narrow to be found by sampling. x, y, width: [n]."""
+    """Places where a function has features too narrow to be found by sampling.
+
+    x, y, width: [n].
+    """
 
     x: Array
     y: Array
@@ -55,7 +60,9 @@ def integrate(
 ) -> Nodes:
     """Sample a function so that its integrals over cells are right.
 
-    cells: [4, n], xmin, xmax, ymin, ymax. tolerance: of one cell's integral. most: evaluations, about.
+    cells: [4, n], xmin, xmax, ymin, ymax.
+    tolerance: of one cell's integral.
+    most: evaluations, about.
     peaks: cells around them are split down to their width, whatever the samples say.
     """
     found: list[tuple[Array, Array, Array]] = []

@@ -33,7 +33,7 @@ CORNER_POLES, MOST_CORNERS = 8, 8
 """For every corner at which eigenfunctions are singular, and how many of these at most."""
 SAFETY = 1.5
 """Times the bound that is measured: its points are a sample."""
-SMALLEST = 1e-12
+DEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,15 @@ def _area(domain: Domain) -> float:
 def tension(domain: Domain, basis: Basis, points: Array, weights: Array, inside: int = INTERIOR) -> float:
     """The least root mean square on the boundary of a solution that has 1 inside.
 
-    points, weights: of the boundary. inside: points in the domain.
+    points, weights: of the boundary.
+    inside: points in the domain.
     """
     interior = domain.sample_interior(inside, seed=0).T
     rows = [basis.columns(*points) * weights / np.linalg.norm(weights), basis.columns(*interior) / np.sqrt(inside)]
     matrix = np.concatenate(rows, axis=1)
     matrix /= np.linalg.norm(matrix, axis=1)[:, None]
     left, sizes, _ = interruptibly(np.linalg.svd, matrix.T, full_matrices=False)
-    orthonormal = left[:, sizes > SMALLEST * sizes[0]]
+    orthonormal = left[:, sizes > DEPENDENT * sizes[0]]
     least = float(interruptibly(np.linalg.svd, orthonormal[: points.shape[1]], compute_uv=False)[-1])
     # orthonormal on both together: on the boundary `least`, inside the rest of 1
     return least / float(np.sqrt(max(1 - least**2, 1e-30)))

@@ -49,7 +49,7 @@ CLOSELY = 1e-9
 LATTICE = 1024
 """Points along a side of the lattice for a rough source, about."""
 FINEST = 2400
-"""Likewise for one that oscillates everywhere."""
+"""Lattice points along a side, at most, for a source that oscillates everywhere."""
 TILE = 8
 """Lattice points along a side of a tile: χ is 1 on tiles around rough places."""
 ROUGH = 2e-5
@@ -220,7 +220,7 @@ class _Rough:
 
     @property
     def share(self) -> float:
-        """Of the domain's tiles that are rough."""
+        """The share of the domain's tiles that are rough."""
         return float(self.rough[self.inside].mean())
 
     def typical(self, found: Resolution) -> float:
@@ -383,7 +383,7 @@ def _taper(radius: Array, factor: float) -> Array:
 
 
 def _half(lift: Lift) -> Lift:
-    """The same lift with the lower half of its frequencies, above which there are none."""
+    """A lift with the lower half of its frequencies, above which there are none."""
     size, quarter = lift.size // 2, lift.size // 4
     rows = np.concatenate([lift.spectrum[:quarter], lift.spectrum[-quarter:]])
     return replace(lift, spectrum=np.asarray(rows[:, : quarter + 1] / 4, complex), size=size, finer=2.0)

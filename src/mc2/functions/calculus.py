@@ -38,7 +38,10 @@ FLAT = Derivatives(ZERO, ZERO, ZERO)
 
 
 def gradient(expression: Expression, kinks: bool = False) -> tuple[Expression, Expression]:
-    """(∂u/∂x, ∂u/∂y). kinks: where u bends or jumps, take the derivative beside; else such functions are refused."""
+    """(∂u/∂x, ∂u/∂y).
+
+    kinks: where u bends or jumps, take the derivative beside; else such functions are refused.
+    """
     d = derivatives(expression, kinks)
     return d.x, d.y
 
@@ -117,7 +120,7 @@ def _minus(a: Expression, b: Expression) -> Expression:
 
 
 def _chain(first: Expression, second: Expression, inner: Derivatives) -> Derivatives:
-    """Of F(a), from F′(a), F″(a) and the derivatives of a."""
+    """Derivatives of F(a), from F′(a), F″(a) and the derivatives of a."""
     bend = _times(second, _dot(inner, inner))
     return Derivatives(_times(first, inner.x), _times(first, inner.y), add(bend, _times(first, inner.laplacian)))
 
@@ -132,7 +135,7 @@ def _product(node: Expression, da: Derivatives, db: Derivatives) -> Derivatives:
 
 
 def _quotient(node: Expression, da: Derivatives, db: Derivatives) -> Derivatives:
-    """Of q = a/b, from a = qb: ∇q = (∇a − q∇b)/b and Δq = (Δa − 2∇q·∇b − qΔb)/b."""
+    """Derivatives of q = a/b, from a = qb: ∇q = (∇a − q∇b)/b and Δq = (Δa − 2∇q·∇b − qΔb)/b."""
     b = node.arguments[1]
     gx = _over(_minus(da.x, _times(node, db.x)), b)
     gy = _over(_minus(da.y, _times(node, db.y)), b)
@@ -146,7 +149,7 @@ def _over(a: Expression, b: Expression) -> Expression:
 
 
 def _power(node: Expression, da: Derivatives, db: Derivatives) -> Derivatives:
-    """Of aᵇ: the power rule where b is constant, else through exp(b log a)."""
+    """Derivatives of aᵇ: the power rule where b is constant, else through exp(b log a)."""
     a, b = node.arguments
     if db == FLAT:
         first = _times(b, power(a, b - 1.0))
@@ -158,7 +161,7 @@ def _power(node: Expression, da: Derivatives, db: Derivatives) -> Derivatives:
 
 
 def _angle(node: Expression, da: Derivatives, db: Derivatives) -> Derivatives:
-    """Of atan2(a, b): with N = b∇a − a∇b and s = a² + b², ∇ = N/s and Δ = (bΔa − aΔb)/s − N·∇s/s²."""
+    """Derivatives of atan2(a, b): with N = b∇a − a∇b and s = a² + b², ∇ = N/s and Δ = (bΔa − aΔb)/s − N·∇s/s²."""
     a, b = node.arguments
     s = a * a + b * b
     nx = _minus(_times(b, da.x), _times(a, db.x))

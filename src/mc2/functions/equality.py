@@ -32,15 +32,16 @@ SINGLE = 2e-7
 DOUBLE = 1e-11
 """Length within which equality holds in double precision, of the largest coordinate."""
 _FEW = 2
-"""Of some hundred points: a jump at a place of its own meets not even so many within rounding."""
+"""A jump at a place of its own meets not even so many of some hundred points within rounding."""
 _JUMPS = ("less", "less_equal", "sign", "arctan2", "divide", "tan")
 
 
 class BoundaryFunction(Function):
     """Boundary data that know that points are on the boundary only up to rounding.
 
-    given: as the user wrote it. double: for points in double precision. single: for the kernels, in single precision;
-    None where there is no such function, and points are projected first.
+    given: as the user wrote it.
+    double: for points in double precision.
+    single: for the kernels, in single precision; None where there is no such function, and points are projected first.
     """
 
     def __init__(self, given: Function, double: Function, single: Function | None, domain: Domain) -> None:
@@ -63,7 +64,10 @@ class BoundaryFunction(Function):
 
 
 def along_boundary(function: Function, name: str, domain: Domain, points: Array) -> Function:
-    """Boundary data that do not change within rounding; refused where that cannot be had. points: on it [2, n]."""
+    """Boundary data that do not change within rounding; refused where that cannot be had.
+
+    points: on it [2, n].
+    """
     largest = max(domain.size, *map(abs, domain.bounds))
     double = single = function
     if isinstance(function, Expression):
@@ -105,7 +109,7 @@ def within(function: Expression, length: float, points: Array, rounding: float) 
 
 
 def without_equalities(expression: Expression) -> Expression:
-    """The same function with a == b written as |a − b| ≤ 0, for kernels that have no such operation."""
+    """A function with a == b written as |a − b| ≤ 0, for kernels that have no such operation."""
     return _rebuilt(expression, 0.0, lambda condition: None)
 
 

@@ -24,7 +24,7 @@ MAX_NODES = 50_000
 GROWTH = 4
 """Times `MAX_NODES`: expressions that derivatives may make on the way."""
 MAX_BYTES = 1 << 28
-"""Of the values that are held at a time when an expression is computed: more points are taken in portions."""
+"""Most bytes of values held at a time when an expression is computed: more points are taken in portions."""
 
 
 def _erf(a: Any) -> Any:

@@ -125,7 +125,7 @@ class GridFunction(Function):
 
     @cached_property
     def _coefficients(self) -> Array:
-        """Of the spline."""
+        """The coefficients of the spline."""
         from scipy.ndimage import spline_filter
 
         return np.asarray(spline_filter(self._filled(), order=3, mode="nearest"))

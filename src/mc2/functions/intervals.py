@@ -27,7 +27,10 @@ TURN = 2 * np.pi
 
 @dataclass(frozen=True)
 class Interval:
-    """The values of a part of an expression, per box. undefined: whether there may be points without a value."""
+    """The values of a part of an expression, per box.
+
+    undefined: whether there may be points without a value.
+    """
 
     low: Array
     high: Array

@@ -68,7 +68,7 @@ def _together(boundaries: Sequence[Boundary], names: list[str]) -> Pieces:
 
 
 def _smooth_starts(whole: Pieces, of: Indices) -> NDArray[np.bool_]:
-    """Of every stretch, in order: whether it begins within a piece, or where the piece before its own ends smoothly."""
+    """Whether each stretch, in order, begins within a piece, or where the piece before its own ends smoothly."""
     at_start = np.empty(whole.size, bool)
     at_start[successors(whole.curve)] = whole.smooth
     begins = np.ones(len(of), bool)
@@ -93,7 +93,7 @@ def _sides(
 
 
 def _first_of_each(pieces: Pieces, owner: Indices, tolerance: float) -> Indices:
-    """Of pieces that lie on each other, the one of the first operand."""
+    """Which pieces stay: among those that lie on each other, the one of the first operand."""
     from scipy.spatial import cKDTree
 
     if not pieces.size:

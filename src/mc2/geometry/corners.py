@@ -13,7 +13,7 @@ SAMPLES = 2048
 """Points of an outline between which it is asked whether it is part of the boundary."""
 CIRCLE = np.arange(1440) * (2 * np.pi / 1440)
 RADIUS = 1e-4
-"""Of the circle around a boundary point on which its angle is measured, in units of the domain's size."""
+"""Radius of the circle around a boundary point on which its angle is measured, in units of the domain's size."""
 MOST_CORNERS = 1024
 """Vertices and crossings of outlines that are looked at."""
 STRAIGHT = 0.03

@@ -14,7 +14,7 @@ BOXES = 1 << 14
 MOST_BOXES = 1 << 18
 """Boxes that are looked at at a time: where distances are poor bounds, many may meet the domain."""
 HALVINGS = 48
-"""Of a bounding box: beyond, coordinates cannot tell boxes apart."""
+"""Most times that a bounding box is halved: beyond, coordinates cannot tell boxes apart."""
 
 
 def cover(domain: Domain) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from mc2.checks import listed, point
 from mc2.errors import InputError
 
 MAX_VERTICES = 10_000
-"""Of all polygons in a domain, holes included: the distance visits every edge."""
+"""Most vertices of all polygons in a domain, holes included: the distance visits every edge."""
 
 Ring = tuple[tuple[float, float], ...]
 

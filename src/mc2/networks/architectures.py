@@ -31,11 +31,15 @@ MAX_LEVELS = 8
 MAX_MULTIPLE = 1024
 """Pixels of which the sides of images must be a multiple, to which smaller ones are padded."""
 MAX_BYTES = 1 << 30
-"""Of a network's parameters and tables in memory: 268 million parameters. The paper's SUNet has 99 million."""
+"""Most bytes of a network's parameters and tables in memory: 268 million parameters. The paper's SUNet has 99."""
 
 
 def make_network(description: Mapping[str, Any], channels: int) -> nn.Module:
-    """A new network. description: its `architecture`, and whatever its class takes. channels: of its input."""
+    """A new network.
+
+    description: its `architecture`, and whatever its class takes.
+    channels: of its input.
+    """
     plan_network(description, channels)
     return _make(description, channels)
 

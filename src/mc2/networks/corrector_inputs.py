@@ -26,7 +26,7 @@ NEAR, FAR = 2, 8
 """Radii of local means, in pixels; each is taken twice, which makes the weights a pyramid."""
 STEEP = 100.0
 """A usual ratio of a source to its solution, in units of the 256 × 256 grid."""
-SMALLEST = 1e-10
+SMALLEST_SUM = 1e-10
 
 
 @strict
@@ -35,10 +35,11 @@ class Inputs:
     """Which inputs a network has, and what its output is added to.
 
     channels: of `SIZES`, the first three being the paper's. `error` is the walks' standard error, and what follows from
-    it: means over neighbours, weighted by precision. base: `estimate`, or `mean` over the nearest neighbours. lifted:
-    whether the lift of the source is taken out of the estimate before, and added after. variance: whether the walks'
-    variance is looked at, also for shift and scale; else how much neighbours differ stands for it, as in the paper
-    nothing but the first three is known.
+        it: means over neighbours, weighted by precision.
+    base: `estimate`, or `mean` over the nearest neighbours.
+    lifted: whether the lift of the source is taken out of the estimate before, and added after.
+    variance: whether the walks' variance is looked at, also for shift and scale; else how much neighbours differ stands
+        for it, as in the paper nothing but the first three is known.
     """
 
     task: ClassVar[str] = "correction"
@@ -61,8 +62,11 @@ class Inputs:
 class CorrectorData:
     """What is known of n problems; tensors of one device.
 
-    mean, variance, source, mask: [n, h, w]; mask: 0 or 1; the variance of one walk is infinite. walks: [n].
-    pixel: width of a pixel, in those of the 256 × 256 grid on [-1, 1]². lift: [n, h, w], where inputs are lifted.
+    mean, variance, source, mask: [n, h, w].
+    mask: 0 or 1; the variance of one walk is infinite.
+    walks: [n].
+    pixel: width of a pixel, in those of the 256 × 256 grid on [-1, 1]².
+    lift: [n, h, w], where inputs are lifted.
     """
 
     mean: Tensor
@@ -90,7 +94,10 @@ def pixel_of(grid: Grid) -> float:
 
 
 class CorrectorChannels(NamedTuple):
-    """channels: the network's input [n, c, h, w]. base: [n, h, w], normalised. shift, scale: [n, 1, 1]."""
+    """channels: the network's input [n, c, h, w].
+    base: [n, h, w], normalised.
+    shift, scale: [n, 1, 1].
+    """
 
     channels: Tensor
     base: Tensor
@@ -110,25 +117,25 @@ def prepare(given: CorrectorData, inputs: Inputs) -> CorrectorChannels:
     variance = _known(variance, mean, mask)
     total = _sum(mask).clamp_min(1)
     typical = _sum(variance) / total
-    near = _local(variance, NEAR) / _local(mask, NEAR).clamp_min(SMALLEST)
-    precision = mask / (near + 1e-3 * typical + SMALLEST)
-    precision = precision / (_sum(precision) / total).clamp_min(SMALLEST)  # about 1
-    shift = _sum(precision * mean) / _sum(precision).clamp_min(SMALLEST)
+    near = _local(variance, NEAR) / _local(mask, NEAR).clamp_min(SMALLEST_SUM)
+    precision = mask / (near + 1e-3 * typical + SMALLEST_SUM)
+    precision = precision / (_sum(precision) / total).clamp_min(SMALLEST_SUM)  # about 1
+    shift = _sum(precision * mean) / _sum(precision).clamp_min(SMALLEST_SUM)
     centred = (mean - shift) * mask
-    scale = (_spread(precision * centred, precision, mask) + 1e-3 * typical).sqrt().clamp_min(SMALLEST)
+    scale = (_spread(precision * centred, precision, mask) + 1e-3 * typical).sqrt().clamp_min(SMALLEST_SUM)
     z = centred / scale
-    close = _local(precision * z, NEAR) / _local(precision, NEAR).clamp_min(SMALLEST)
+    close = _local(precision * z, NEAR) / _local(precision, NEAR).clamp_min(SMALLEST_SUM)
     channels: list[Tensor] = []
     for name in inputs.channels:
         if name == "estimate":
             channels += [z.asinh()]
         elif name == "source":
-            size = (_sum(given.source.square()) / total).sqrt().clamp_min(SMALLEST)
+            size = (_sum(given.source.square()) / total).sqrt().clamp_min(SMALLEST_SUM)
             channels += [(given.source * given.pixel**2 / (STEEP * scale)).asinh(), (given.source / size).asinh()]
         elif name == "mask":
             channels += [mask]
         elif name == "error":
-            wide = _local(precision * z, FAR) / _local(precision, FAR).clamp_min(SMALLEST)
+            wide = _local(precision * z, FAR) / _local(precision, FAR).clamp_min(SMALLEST_SUM)
             walks = given.walks.view(-1, 1, 1).clamp(2, 32).log2() / 5  # how far to trust the variance
             errors = [_log_error(v, scale) for v in (variance, near)]
             channels += [close.asinh(), wide.asinh(), *errors, walks.expand_as(mask)]
@@ -170,7 +177,7 @@ def _local(x: Tensor, radius: int) -> Tensor:
 
 def _known(variance: Tensor, mean: Tensor, mask: Tensor) -> Tensor:
     """The variance where walks tell it, and elsewhere how much neighbours differ."""
-    count = _local(mask, NEAR).clamp_min(SMALLEST)
+    count = _local(mask, NEAR).clamp_min(SMALLEST_SUM)
     centred = (mean - _sum(mean) / _sum(mask).clamp_min(1)) * mask
     differing = (_local(centred.square(), NEAR) / count - (_local(centred, NEAR) / count).square()).clamp_min(0)
     return torch.where(variance.isfinite(), variance, differing) * mask
@@ -179,9 +186,9 @@ def _known(variance: Tensor, mean: Tensor, mask: Tensor) -> Tensor:
 def _spread(weighted: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
     """Variance of the means of blocks, [n, 1, 1], each counted by its pixels."""
     sums, totals, pixels = (functional.adaptive_avg_pool2d(x, BLOCKS) for x in (weighted, weights, mask))
-    means = sums / totals.clamp_min(SMALLEST)
-    middle = _sum(pixels * means) / _sum(pixels).clamp_min(SMALLEST)
-    return _sum(pixels * (means - middle).square()) / _sum(pixels).clamp_min(SMALLEST)
+    means = sums / totals.clamp_min(SMALLEST_SUM)
+    middle = _sum(pixels * means) / _sum(pixels).clamp_min(SMALLEST_SUM)
+    return _sum(pixels * (means - middle).square()) / _sum(pixels).clamp_min(SMALLEST_SUM)
 
 
 def _log_error(variance: Tensor, scale: Tensor) -> Tensor:

@@ -19,10 +19,13 @@ from mc2.errors import InputError
 class FNO(nn.Module):
     """[n, channels, h, w] → [n, 1, h, w], for images of at least `modes` pixels along each side.
 
-    width: of the features. modes: frequencies kept along each axis, negative ones included: 16 are −8 … 7 along y, and
-    0 … 8 along x, of which the others are conjugates. layers: Fourier layers. padding: share by which the image grows,
-    with zeros, since fields are not periodic. Good values are the defaults, which are the paper's. (Li's own code
-    counts each sign for itself; 16 such modes would be four times the weights.)
+    width: of the features.
+    modes: frequencies kept along each axis, negative ones included: 16 are −8 … 7 along y, and 0 … 8 along x, of which
+        the others are conjugates.
+    layers: Fourier layers.
+    padding: share by which the image grows, with zeros, since fields are not periodic. Good values are the defaults,
+        which are the paper's. (Li's own code counts each sign for itself; 16 such modes would be four times the
+        weights.).
     """
 
     multiple = 1

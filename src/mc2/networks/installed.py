@@ -22,7 +22,10 @@ INSTALL = "pip install ./weights, in a clone of MC²"
 
 
 def need_torch(what: str) -> None:
-    """Say what to install where torch is missing. what: needs it."""
+    """Say what to install where torch is missing.
+
+    what: needs it.
+    """
     try:
         import safetensors  # noqa: F401
         import torch  # noqa: F401

@@ -22,7 +22,7 @@ from mc2.reading.models import POSITIVE, Number, strict
 
 LARGEST = 50.0
 """PDEZoo's largest λ."""
-SMALLEST = 1e-10
+SMALLEST_SCALE = 1e-10
 
 
 @strict
@@ -57,7 +57,7 @@ class Units:
 def units_of(mean: Tensor, variance: Tensor, f: Tensor, lam: Tensor, mask: Tensor) -> Units:
     """Units from the mean and the variance of u over the mask, [n, 1, 1], its source and λ [n]."""
     size = (_source(f, lam, mean).square() * mask).sum((1, 2), keepdim=True) / _pixels(mask)
-    return Units(mean, (variance + size / STEEP**2).sqrt().clamp_min(SMALLEST))
+    return Units(mean, (variance + size / STEEP**2).sqrt().clamp_min(SMALLEST_SCALE))
 
 
 def exact_units(u: Tensor, f: Tensor, lam: Tensor, mask: Tensor) -> Units:

@@ -21,7 +21,7 @@ from mc2.reading.models import DISTINCT, one_of, strict
 CHANNELS = ("source", "mask", "distance", "boundary", "parameter")
 LARGEST_COEFFICIENT = 50.0
 """PDEZoo's largest λ, which becomes 1."""
-SMALLEST = 1e-10
+SMALLEST_SCALE = 1e-10
 
 
 @strict
@@ -47,7 +47,10 @@ class OperatorInputs:
 
 @dataclass(frozen=True)
 class OperatorData:
-    """What is known of n problems. source, mask: [n, h, w]. coefficient: of u in the equation, [n].
+    """What is known of n problems.
+
+    source, mask: [n, h, w].
+    coefficient: of u in the equation, [n].
     distance, boundary: [n, h, w], where they are asked for.
     """
 
@@ -59,7 +62,9 @@ class OperatorData:
 
 
 class OperatorChannels(NamedTuple):
-    """channels: the network's input [n, c, h, w]. shift, scale: [n, 1, 1]."""
+    """channels: the network's input [n, c, h, w].
+    shift, scale: [n, 1, 1].
+    """
 
     channels: Tensor
     shift: Tensor
@@ -81,7 +86,7 @@ def prepare(known: OperatorData, inputs: OperatorInputs) -> OperatorChannels:
         spread = _sum((known.boundary - shift).square() * mask) / total
         source = (source - coefficient * shift) * mask
     scale = (spread + _sum(source.square()) / total / STEEP**2).sqrt()
-    scale = torch.where(scale > SMALLEST, scale, 1.0)
+    scale = torch.where(scale > SMALLEST_SCALE, scale, 1.0)
     channels: list[Tensor] = []
     for name in inputs.channels:
         if name == "source":

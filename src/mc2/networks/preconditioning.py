@@ -29,7 +29,10 @@ def coefficients(sigma: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def denoise(network: Callable[[Tensor, Tensor], Tensor], x: Tensor, sigma: Tensor, multiple: int = 1) -> Tensor:
-    """D(x; σ) for fields [n, channels, h, w] of any size. multiple: of which the network needs images to be."""
+    """D(x; σ) for fields [n, channels, h, w] of any size.
+
+    multiple: of which the network needs images to be.
+    """
     skip, out, into, noise = coefficients(sigma.float())
     h, w = x.shape[-2:]
     padded = functional.pad(into[:, None, None, None] * x, (0, -w % multiple, 0, -h % multiple))

@@ -15,7 +15,8 @@ STEEP = 100.0
 def residual(u: Tensor, f: Tensor, coefficient: Tensor, mask: Tensor, spacing: float) -> Tensor:
     """Δu + cu − f of fields [..., h, w], on the pixels [..., h − 4, w − 4]; 0 where the stencil leaves the mask.
 
-    coefficient: c of each field, such as −λ, [...]. spacing: width of a pixel.
+    coefficient: c of each field, such as −λ, [...].
+    spacing: width of a pixel.
     """
     middle = _shifted(u, 0, 0)
     near, far = (_shifted(u, 0, n) + _shifted(u, 0, -n) + _shifted(u, n, 0) + _shifted(u, -n, 0) for n in (1, REACH))

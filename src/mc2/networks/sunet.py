@@ -20,7 +20,7 @@ from mc2.errors import InputError
 
 BLOCKED = -100.0
 """Added to the score of two patches that a shift brought into one window from opposite sides of the image."""
-SMALLEST = 1e-6
+SMALLEST_SQUARE = 1e-6
 UNIT = 8
 """Channels that a GPU's matrix units take at once."""
 KINDS = 64
@@ -30,13 +30,16 @@ KINDS = 64
 class SUNet(nn.Module):
     """[n, channels, h, w] → [n, 1, h, w], where h and w are multiples of `multiple`. The defaults are the paper's.
 
-    patch: pixels along a side of a patch. embedding: width of the first stage; it doubles from stage to stage.
-    depths: blocks per stage of the encoder; the decoder has the same but the last. heads: of attention, in every stage;
-    the paper's are from 12 to 96 wide. head: width of a head, the same in every stage, for so many heads as that makes,
-    instead of `heads`. window: patches along a side. mlp: hidden width of a perceptron, in widths.
-    drop_path: part of the samples for which the deepest block is skipped in training; less for those before it. local:
-    whether a perceptron also sees its patch's neighbours, by a convolution of 3×3 patches for every feature (as in
-    Uformer: Wang and others, 2022); the paper's does not.
+    patch: pixels along a side of a patch.
+    embedding: width of the first stage; it doubles from stage to stage.
+    depths: blocks per stage of the encoder; the decoder has the same but the last.
+    heads: of attention, in every stage; the paper's are from 12 to 96 wide.
+    head: width of a head, the same in every stage, for so many heads as that makes, instead of `heads`.
+    window: patches along a side.
+    mlp: hidden width of a perceptron, in widths.
+    drop_path: part of the samples for which the deepest block is skipped in training; less for those before it.
+    local: whether a perceptron also sees its patch's neighbours, by a convolution of 3×3 patches for every feature (as
+        in Uformer: Wang and others, 2022); the paper's does not.
     """
 
     def __init__(
@@ -246,7 +249,7 @@ def by_image(x: Tensor) -> Tensor:
     Without it, gains multiply from block to block until training falls apart: once after 5,000 steps.
     """
     square = x.float().square().mean((1, 2, 3), keepdim=True)
-    return x * (square + SMALLEST).rsqrt().to(x.dtype)
+    return x * (square + SMALLEST_SQUARE).rsqrt().to(x.dtype)
 
 
 def grow(x: Tensor, factor: int) -> Tensor:

@@ -14,8 +14,10 @@ from torch.nn import functional
 class Levels(nn.Module):
     """The way down and up again of [n, channels, h, w], where h and w are multiples of `multiple`, to out channels.
 
-    widths: of the levels. blocks: per level, on the way down and on the way up. patch: pixels along a side of the cells
-    that the first level works on; 1 is finest, 2 is four times faster. block: makes one, of a width.
+    widths: of the levels.
+    blocks: per level, on the way down and on the way up.
+    patch: pixels along a side of the cells that the first level works on; 1 is finest, 2 is four times faster.
+    block: makes one, of a width.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from mc2.reading.tensors import Tensor, Tensors, open_tensors
 
 FORMAT = "mc2-weights-2"
 EARLIER = "mc2-weights-1"
-"""The same without a checksum: read only where the log beside it has one."""
+"""The format of earlier files, without a checksum: read only where the log beside them has one."""
 MAX_GRID = 4096
 """Pixels along a side of the images that a network was trained on: so many are corrected at once."""
 

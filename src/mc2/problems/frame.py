@@ -90,7 +90,7 @@ class Frame:
         return moved if self.length == 1.0 else moved.scale(1.0 / self.length)
 
     def problem(self, problem: Problem) -> Problem:
-        """The same problem in the frame; itself if the frame is trivial."""
+        """A problem in the frame; itself if the frame is trivial."""
         if self.trivial:
             return problem
         framed = type(problem).__new__(type(problem))

@@ -29,11 +29,11 @@ from mc2.problems.condition import Condition, Dirichlet
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
-"""Of a domain's size and coordinates: squares and their products must be float64 too."""
+"""Bounds of a domain's size and coordinates: squares and their products must be float64 too."""
 FARTHEST = 1e8
 """Times its size that a domain may reach from the origin: beyond, rounding is a ten-thousandth of it."""
 LARGEST_PARAMETER = 1e100
-"""Of λ and k."""
+"""Largest λ and k."""
 _CHECKS = 512
 """Points inside the domain, and as many on its boundary, at which data are checked when a problem is made."""
 _COVER = 128

@@ -25,7 +25,10 @@ MAX_TEXT = 1 << 16
 
 
 class Dataset(NamedTuple):
-    """What a dataset must be. dtype: of numbers, in this file's byte order; None for texts of one length."""
+    """What a dataset must be.
+
+    dtype: of numbers, in this file's byte order; None for texts of one length.
+    """
 
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
@@ -73,7 +76,10 @@ def check_dataset(file: Any, name: str, wanted: Dataset) -> None:
 
 
 def check_attributes(file: Any, wanted: Mapping[str, Any], whose: str) -> None:
-    """Refuse a file whose attributes are not these: texts, numbers or lists of numbers. whose: they should be."""
+    """Refuse a file whose attributes are not these: texts, numbers or lists of numbers.
+
+    whose: they should be.
+    """
     for name, value in wanted.items():
         found = _attribute(file, name, value)
         if not np.array_equal(found, value):

@@ -21,7 +21,9 @@ MAX_KEYS = 1 << 16
 
 
 def read_json(path: str | os.PathLike[str], what: str, most: int = MAX_BYTES) -> Any:
-    """The contents of a JSON file. what: it should be, for errors, which leave the file's name to the caller.
+    """The contents of a JSON file.
+
+    what: it should be, for errors, which leave the file's name to the caller.
 
     most: bytes that it may have.
     """
@@ -29,7 +31,7 @@ def read_json(path: str | os.PathLike[str], what: str, most: int = MAX_BYTES) ->
 
 
 def read_object(path: str | os.PathLike[str], what: str, most: int = MAX_BYTES) -> dict[str, Any]:
-    """The same where it must be an object."""
+    """Read a JSON file that must hold an object."""
     found = read_json(path, what, most)
     if not isinstance(found, dict):
         raise InputError(f"is no {what}: it must be a JSON object, not {short(found)}")

@@ -40,7 +40,8 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument", "unexpected_positi
 class Rule(Predicate):
     """A condition on a value of the right type.
 
-    words: what it must be, in which {} stands for the type. known: all that it can be, if these are names.
+    words: what it must be, in which {} stands for the type.
+    known: all that it can be, if these are names.
     """
 
     words: str = ""
@@ -83,7 +84,10 @@ DISTINCT = Rule(lambda names: 0 < len(names) == len(set(names)), "{} of at least
 
 
 def read_as(kind: type[T], data: object, what: str = "") -> T:
-    """Plain data as a model. what: they are called in errors, where the name of a file before it is not enough."""
+    """Plain data as a model.
+
+    what: they are called in errors, where the name of a file before it is not enough.
+    """
     if not isinstance(data, dict):
         raise InputError(
             f"{what} = {short(data)} must be an object" if what else f"must be an object, not {short(data)}"

@@ -31,14 +31,18 @@ MAX_LIST = 64 << 10
 MAX_HEADER = 16 << 10
 """Bytes of an array's own header; NumPy's reader would take gigabytes of it."""
 KINDS = "biufU"
-"""Of numbers and texts, by NumPy's letters: whatever else an array may hold is refused."""
+"""Kinds of arrays that are read, by NumPy's letters: numbers and texts; whatever else an array may hold is refused."""
 _BROKEN = (BadZipFile, LargeZipFile, ValueError, EOFError, OverflowError, NotImplementedError, RuntimeError, zlib.error)
 """What a damaged archive may raise."""
 _PORTION = 1 << 20
 
 
 class Header(NamedTuple):
-    """An array as it is declared. fortran: the first index runs fastest. start: bytes before the numbers."""
+    """An array as it is declared.
+
+    fortran: the first index runs fastest.
+    start: bytes before the numbers.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]

@@ -35,13 +35,17 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
 
 
 def read_plain(path: str | os.PathLike[str], most: int, what: str) -> bytes:
-    """All bytes of a plain file. most: more are refused, unread. what: the file should be, for the message."""
+    """All bytes of a plain file.
+
+    most: more are refused, unread.
+    what: the file should be, for the message.
+    """
     with open_plain(path) as file:
         return read_within(file, most, what)
 
 
 def read_within(file: BufferedReader, most: int, what: str) -> bytes:
-    """The same for an open file."""
+    """Read an open file, whole, if it has no more than so many bytes."""
     try:
         content = file.read(most + 1)
     except OSError as error:

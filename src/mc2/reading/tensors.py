@@ -22,7 +22,7 @@ from mc2.reading.plain import naming, open_plain, size_of
 MAX_HEADER = 4 << 20
 """Bytes of a header: those of the largest network here have 0.2 million."""
 MAX_DIMENSIONS = 8
-"""Of a tensor."""
+"""Most dimensions of a tensor."""
 DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4")}
 """Types of tensors that are read."""
 

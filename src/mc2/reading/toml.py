@@ -15,7 +15,10 @@ MAX_INTEGER = (1 << 63) - 1
 
 
 def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
-    """The contents of a TOML file. what: it should be, for errors, which leave the file's name to the caller."""
+    """The contents of a TOML file.
+
+    what: it should be, for errors, which leave the file's name to the caller.
+    """
     content = read_plain(path, MAX_BYTES, what)
     try:
         text = content.decode("utf-8")

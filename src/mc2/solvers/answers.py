@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 NARROWEST = 0.02
 """Least radius over which an error is taken to change, in units of the domain's size."""
 STEP = 2e-3
-"""Of differences of the gradient, in units of the domain's size."""
+"""The step of differences of the gradient, in units of the domain's size."""
 ROUNDING = 1e-14
 """Relative rounding of one evaluation of a field."""
 STARTS = 8

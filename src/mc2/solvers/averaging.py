@@ -24,8 +24,13 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Averaging:
-    """walks: from every point. instance: keys their random numbers. signal, noise: mean squares of what is left, and
-    of the noise of its walks' means. unsure: of the first, in units of the second."""
+    """What walks add to a field where no basis fits what it leaves over.
+
+    walks: from every point.
+    instance: keys their random numbers.
+    signal, noise: mean squares of what is left, and of the noise of its walks' means, over the distance.
+    unsure: relative uncertainty of `signal`, as a multiple of `noise`.
+    """
 
     problem: Problem
     field: Field
@@ -42,7 +47,7 @@ class Averaging:
         return self.share(x, y) * mean
 
     def share(self, x: Array, y: Array) -> Array:
-        """Of the walks' mean that is taken."""
+        """The share of the walks' mean that is taken, from 0 to 1."""
         distance = np.abs(self.problem.domain.distance(x, y))
         noise = self.noise(distance)
         signal = np.maximum(self.signal(distance) - self.unsure * noise, 0.0)

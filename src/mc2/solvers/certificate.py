@@ -169,7 +169,11 @@ def certify_claim(
     confidence: float,
     seed: int,
 ) -> Certificate:
-    """The error of a claim by fresh walks. field: the control variate φ. points: how many are drawn."""
+    """The error of a claim by fresh walks.
+
+    field: the control variate φ.
+    points: how many are drawn.
+    """
     edge = Edge(problem)
     left = edge.left(field)
     fitted, lift_error = field(claim.x, claim.y), field.error(claim.x, claim.y)

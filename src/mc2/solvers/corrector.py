@@ -159,7 +159,10 @@ class EstimateCorrector(Corrector):
         return self.correct(found, problem)
 
     def correct(self, estimate: Estimate, problem: Problem) -> "Solution":
-        """The solution from an estimate on a grid. problem: what was walked."""
+        """The solution from an estimate on a grid.
+
+        problem: what was walked.
+        """
         from mc2.solvers.evaluators import GridEvaluator
 
         observed = Observed.of(estimate, problem)

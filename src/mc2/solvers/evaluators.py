@@ -109,7 +109,10 @@ class UnjudgedEvaluator:
 
 @dataclass(frozen=True)
 class GridEvaluator:
-    """A solution that is known on its grid only, and without error bars, as a network's is. name: of the corrector."""
+    """A solution that is known on its grid only, and without error bars, as a network's is.
+
+    name: of the corrector.
+    """
 
     name: str
 

@@ -23,15 +23,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 SWEEPS = 4
-"""Of relaxation: enough for the noise of pixels. docs/networks.md has what others gain on the validation split."""
+"""Sweeps of relaxation: enough for the noise of pixels. docs/networks.md has what other numbers gain."""
 
 
 @dataclass(frozen=True)
 class Learned:
     """A network in the memory of a device.
 
-    inputs: what it is given; `Inputs` for a correction. grid: pixels along a side of the images it was trained on.
-    multiple: of which images must be, for the network. half: whether it computes in half precision, where that is fast.
+    inputs: what it is given; `Inputs` for a correction.
+    grid: pixels along a side of the images it was trained on.
+    multiple: of which images must be, for the network.
+    half: whether it computes in half precision, where that is fast.
     """
 
     network: Any
@@ -82,10 +84,12 @@ def correct_by_network(
 ) -> NDArray[np.float32]:
     """Corrected fields from estimates on a grid, 0 outside the mask.
 
-    mean, variance, mask, source: [h, w], or [n, h, w] for many at once; source: that of `source_of`. walks: per pixel,
-    or one number for each. lift: of the source, for weights that were trained on lifted estimates. operator: L,
-    or one for each. Images larger than those of training are corrected by overlapping
-    windows. sweeps: of relaxation, after the network.
+    mean, variance, mask, source: [h, w], or [n, h, w] for many at once.
+    source: that of `source_of`.
+    walks: per pixel, or one number for each.
+    lift: of the source, for weights that were trained on lifted estimates.
+    operator: L, or one for each. Images larger than those of training are corrected by overlapping windows.
+    sweeps: of relaxation, after the network.
     """
     import torch
 
@@ -110,7 +114,9 @@ def correct_by_network(
 
 
 def correct(learned: Learned, given: "CorrectorData", operators: Any, sweeps: int = SWEEPS) -> Any:
-    """The same for tensors on the network's device: [n, h, w]. operators: [n, 3].
+    """Corrected fields of tensors [n, h, w] on the network's device.
+
+    operators: [n, 3].
 
     Helmholtz problems are taken for Poisson's, Δu = f − k²u, where u is the estimate's local mean. Lifted networks do
     not need that.

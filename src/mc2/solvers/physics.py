@@ -27,9 +27,13 @@ MAX_MISFIT = 1.5
 
 @dataclass(frozen=True)
 class Corrected:
-    """values: [n, n], 0 outside the mask. field: what was fitted. fit: its last part, which knows the standard error.
-    kept: whether the fit was; else the values are the estimate's. doubt: the mean square of what the fit does not
-    explain, over the distance to the boundary; None where it explains all."""
+    """values: [n, n], 0 outside the mask.
+    field: what was fitted.
+    fit: its last part, which knows the standard error.
+    kept: whether the fit was; else the values are the estimate's.
+    doubt: the mean square of what the fit does not explain, over the distance to the boundary; None where it explains
+        all.
+    """
 
     values: Array
     field: Field

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from mc2.walks.gpu.packing import Packed
 
 DEGREE = 24
-"""Of the bases; half of it where they are doubled."""
+"""The degree of the bases; half of it where they are doubled."""
 BINS = 16
-"""Of the distance to the boundary."""
+"""Bins of the distance to the boundary."""
 PIECES = 16
 """Into which points are split when products are summed, so that the whole device has work."""
 NEAREST, FARTHEST = 2e-3, 0.5
@@ -83,7 +83,7 @@ class ProblemTables:
 
     @property
     def count(self) -> int:
-        """Of problems."""
+        """How many problems there are."""
         return len(self.operators)
 
 
@@ -114,7 +114,8 @@ class BatchCorrector:
     ) -> "torch.Tensor":
         """Corrected fields [problem, n, n], 0 outside the masks.
 
-        packed: the problems, uploaded. mean, variance, mask: [problem, n, n] device arrays of their estimates.
+        packed: the problems, uploaded.
+        mean, variance, mask: [problem, n, n] device arrays of their estimates.
         distance: to the boundary, likewise.
         """
         import torch

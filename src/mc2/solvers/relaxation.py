@@ -8,13 +8,15 @@ hardly touch anything smooth.
 from torch import Tensor
 
 DAMPING = 0.8
-"""Of a sweep: what is best against all that alternates."""
+"""The damping of a sweep: what is best against all that alternates."""
 
 
 def relax(u: Tensor, f: Tensor, coefficient: Tensor, mask: Tensor, spacing: float, sweeps: int) -> Tensor:
     """Fields [n, h, w] after some sweeps towards Δu + cu = f. Pixels without all four neighbours in the mask stay.
 
-    f, mask: [n, h, w]. coefficient: c of each field, such as −λ, [n]. spacing: width of a pixel.
+    f, mask: [n, h, w].
+    coefficient: c of each field, such as −λ, [n].
+    spacing: width of a pixel.
     """
     step = DAMPING * _sides(mask.float()).eq(4) * mask[:, 1:-1, 1:-1]
     for _ in range(sweeps):

@@ -46,7 +46,7 @@ HELPED = 0.9
 SLOW = 0.5
 """A round that lowers it to no less than this part tells that the basis is about to fail."""
 ROUNDING = 1e-15
-"""Of the largest value that is added up, which no error bar is below."""
+"""No error bar is below this part of the largest value that is added up."""
 JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 1.5
@@ -221,7 +221,7 @@ class Rounds:
         self._note("boundary", walks, before, after, len(found.basis.levels), start)
 
     def standard_error(self, x: Array, y: Array) -> Array:
-        """Of the field at points: what the last fit and the lift say, and more where walks contradict them."""
+        """What the last fit and the lift say of the error at points, and more where walks contradict them."""
         square = self.rounding**2 + self.hidden + self.common + self.source_error(x, y) ** 2
         if self.fit:
             square += self.fit.standard_error(x, y) ** 2

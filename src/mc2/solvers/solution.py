@@ -113,7 +113,10 @@ class Solution:
         return answers.flux(self, part)
 
     def integral(self, weight: Any = None) -> answers.Answer:
-        """∫ u over the domain, or ∫ weight·u; weight: a number, an expression or a function of x and y."""
+        """∫ u over the domain, or ∫ weight·u;
+
+        weight: a number, an expression or a function of x and y.
+        """
         return answers.integral(self, weight)
 
     def mean(self) -> answers.Answer:
@@ -134,7 +137,7 @@ class Solution:
 
     @cached_property
     def standard_error(self) -> Array:
-        """Of the values [ny, nx], 0 outside the mask."""
+        """The standard error of the values [ny, nx], 0 outside the mask."""
         if self.known_error is not None:
             return self.known_error
         out = np.zeros(self.grid.shape)
@@ -153,8 +156,9 @@ class Solution:
     ) -> "Certificate":
         """Fresh walks that tell the error of the values, without knowing the exact solution.
 
-        walks: from each of the points. points: how many, at random among the pixels; or an array [count, 2]. seed:
-        another one gives other points and walks; none are those of the solution.
+        walks: from each of the points.
+        points: how many, at random among the pixels; or an array [count, 2].
+        seed: another one gives other points and walks; none are those of the solution.
         """
         from mc2.solvers.certificate import certify
 
@@ -162,7 +166,11 @@ class Solution:
             return certify(self, walks, points, confidence, seed)
 
     def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
-        """This solution in the user's units. problem, grid: in these units. frame: what this one is in."""
+        """This solution in the user's units.
+
+        problem, grid: in these units.
+        frame: what this one is in.
+        """
         scale = frame.value
         history = tuple(
             replace(step, before=step.before * scale, after=step.after * scale, error=step.error * scale)

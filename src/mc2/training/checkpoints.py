@@ -37,10 +37,12 @@ PARTS = ("network", "optimiser")
 class State:
     """A run at some moment.
 
-    average: the network with averaged weights. step, seconds: done so far. recent: losses since the last entry of
-    history["losses"]. history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like
-    without the network; `returns`, the steps at which losses leapt, and of the checkpoints that the run went back to;
-    `start`, the log of the run whose weights it began with, if there is one beside them.
+    average: the network with averaged weights.
+    step, seconds: done so far.
+    recent: losses since the last entry of history["losses"].
+    history: `losses`, [step, mean loss]; `validations`; `best`, one of them; `before`, its like without the network;
+        `returns`, the steps at which losses leapt, and of the checkpoints that the run went back to; `start`, the log
+        of the run whose weights it began with, if there is one beside them.
     """
 
     network: nn.Module

@@ -50,28 +50,41 @@ Precision = Annotated[str, one_of("bf16", "fp32")]
 class Config:
     """A training run.
 
-    name: of the weights file. network: `architecture`, and what its class takes. start: a weights file of such a
-    network to begin with, as longer training in several parts needs; a new network if not given. task: `correction` of
-    an estimate; `operator`, from a problem to its solution; `diffusion`, denoising of joint fields. inputs: see the
-    task's own class in `TASKS`.
+    name: of the weights file.
+    network: `architecture`, and what its class takes.
+    start: a weights file of such a network to begin with, as longer training in several parts needs; a new network if
+        not given.
+    task: `correction` of an estimate; `operator`, from a problem to its solution; `diffusion`, denoising of joint
+        fields.
+    inputs: see the task's own class in `TASKS`.
 
-    budgets: walks per pixel, one of them at random for every instance. grid: pixels along a side. batch: instances per
-    step, over all processes together. families: only these; all of the split if none is named. instances: use only so
-    many of the training split, of these families; 0 for all. folder: take them from there, as `mc2 zoo build` made
-    them, instead of making them on the fly. seed: of weights, walks and budgets.
+    budgets: walks per pixel, one of them at random for every instance.
+    grid: pixels along a side.
+    batch: instances per step, over all processes together.
+    families: only these; all of the split if none is named.
+    instances: use only so many of the training split, of these families; 0 for all.
+    folder: take them from there, as `mc2 zoo build` made them, instead of making them on the fly.
+    seed: of weights, walks and budgets.
 
     loss: `mse`, the mean squared error over the mask, normalised as the estimate is; `log`, the mean of its logarithm,
-    which weighs easy and hard instances alike; both for corrections. loss_precision: of that loss; precision: of the
-    network. physics: weight of the equation's residual in the loss of an operator (Li and others, 2021).
+        which weighs easy and hard instances alike; both for corrections.
+    loss_precision: of that loss.
+    precision: of the network.
+    physics: weight of the equation's residual in the loss of an operator (Li and others, 2021).
 
-    rate, final_rate: AdamW's, at the start and at the end of a cosine. warmup: part of the run in which it rises from
-    0. weight_decay: of AdamW. clip: largest norm of a gradient. ema: decay of the average of the weights, which is what
-    is validated and kept.
+    rate, final_rate: AdamW's, at the start and at the end of a cosine.
+    warmup: part of the run in which it rises from 0.
+    weight_decay: of AdamW.
+    clip: largest norm of a gradient.
+    ema: decay of the average of the weights, which is what is validated and kept.
 
-    steps, seconds: the run's length, whichever ends first; 0 for no limit. validations: in the run, evenly spread.
-    validation_count: instances of the validation split, at least, since batches are whole. validation_walks: their
-    budget. compile: with torch.compile, on a GPU: a minute at the start for every run, less for every step. by_parts:
-    compile the parts of a SUNet, those of one shape once, instead of the whole as one graph: large networks need it.
+    steps, seconds: the run's length, whichever ends first; 0 for no limit.
+    validations: in the run, evenly spread.
+    validation_count: instances of the validation split, at least, since batches are whole.
+    validation_walks: their budget.
+    compile: with torch.compile, on a GPU: a minute at the start for every run, less for every step.
+    by_parts: compile the parts of a SUNet, those of one shape once, instead of the whole as one graph: large networks
+        need it.
     """
 
     name: Annotated[str, Rule(lambda name: bool(re.fullmatch(r"[\w.-]{1,80}", name)), "a short word, for files")]

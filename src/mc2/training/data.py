@@ -24,8 +24,11 @@ LOADERS = 4
 
 @dataclass(frozen=True)
 class Batch:
-    """given: what a correction may see. u: the exact field [n, h, w]. family: its number, [n]. parameter: λ or k, else
-    0, [n]. distance, boundary: see `Examples`, [n, h, w], for tasks that ask for them. Built files have none of these.
+    """given: what a correction may see.
+    u: the exact field [n, h, w].
+    family: its number, [n].
+    parameter: λ or k, else 0, [n].
+    distance, boundary: see `Examples`, [n, h, w], for tasks that ask for them. Built files have none of these.
     """
 
     given: CorrectorData

@@ -69,8 +69,9 @@ def train(
 ) -> dict[str, Any]:
     """Train a network; the best weights, checkpoints and the log go to a folder. Returns the log.
 
-    resume: go on from the folder's checkpoint, if it has one. seconds: stop after so many, to be resumed; the run's
-    schedule is not changed by it. stop: asked after every few steps.
+    resume: go on from the folder's checkpoint, if it has one.
+    seconds: stop after so many, to be resumed; the run's schedule is not changed by it.
+    stop: asked after every few steps.
     """
     with join_processes(device) as processes, holding(folder) if processes.first else nullcontext():
         state = _begin(config, processes.device)

@@ -8,11 +8,13 @@ from mc2.training.config import Config
 from mc2.training.data import Batch
 
 TINY = 1e-9
-"""Of a squared range: errors below −90 dB count as equal."""
+"""Part of a squared range below which errors, of −90 dB, count as equal."""
 
 
 def loss_of(config: Config, batch: Batch, prepared: CorrectorChannels, residual: Tensor) -> Tensor:
-    """The loss of a batch, a number. residual: the network's output [n, h, w].
+    """The loss of a batch, a number.
+
+    residual: the network's output [n, h, w].
 
     `mse`: mean over instances of the squared error over the mask, in units of `scale`². `log`: of its logarithm, in
     units of the exact field's squared range; −10/ln 10 times this is a PSNR.

@@ -50,7 +50,10 @@ class Processes:
 
 @contextmanager
 def join_processes(device: str) -> Iterator[Processes]:
-    """Find the others, if there are any. device: `auto`, `cpu` or `cuda`; each process takes its own GPU."""
+    """Find the others, if there are any.
+
+    device: `auto`, `cpu` or `cuda`; each process takes its own GPU.
+    """
     on_gpu = torch.cuda.is_available() if device == "auto" else device == "cuda"
     if on_gpu and not torch.cuda.is_available():
         raise InputError("device 'cuda' cannot be used: torch finds no GPU; use device 'cpu' or 'auto'")

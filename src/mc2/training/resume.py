@@ -98,7 +98,10 @@ def read_state(path: Path) -> StateFile:
 
 
 def read_part(path: Path, wanted: Mapping[str, tuple[int, ...]], told: str) -> dict[str, Tensor]:
-    """The tensors of one of a checkpoint's files, which must have these names and shapes. told: its SHA-256."""
+    """The tensors of one of a checkpoint's files, which must have these names and shapes.
+
+    told: its SHA-256.
+    """
     with tensors.open_tensors(path) as file:
         file.check({name: tensors.Tensor("F32", shape) for name, shape in wanted.items()})
         found = file.read()

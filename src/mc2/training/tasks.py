@@ -21,13 +21,14 @@ from mc2.zoo import FAMILIES
 
 NOISE_LEVELS = (0.05, 0.2, 1.0, 5.0, 25.0)
 """At which denoisers are validated."""
-SMALLEST = 1e-12
+SMALLEST_ERROR = 1e-12
 
 
 class Task(ABC):
     """The loss of a batch, and scores of held instances. Forward: the network, or what stands for it on many devices.
 
-    score: the name of the scores, under which the log has them. unit: of the scores, for people.
+    score: the name of the scores, under which the log has them.
+    unit: of the scores, for people.
     """
 
     score: ClassVar[str] = "psnr"
@@ -43,11 +44,14 @@ class Task(ABC):
 
     @abstractmethod
     def scores(self, network: nn.Module, batch: Batch, number: int) -> Tensor:
-        """How good the network is on each of a batch's instances, [n]; more is better. number: of the batch."""
+        """How good the network is on each of a batch's instances, [n]; more is better.
+
+        number: of the batch.
+        """
 
     @abstractmethod
     def scores_before(self, batch: Batch, number: int) -> Tensor:
-        """The same without a network: what it has to improve on."""
+        """Scores [n] without a network: what it has to improve on."""
 
     def compile(self) -> None:
         """Make the inputs by compiled code from here on."""
@@ -115,7 +119,8 @@ class Operator(Task):
         prepared = self.prepare(operator_data(batch), self.config.inputs)
         output = self.run(forward, network, prepared.channels).float()
         mask, target = batch.given.mask, (batch.u - prepared.shift) / prepared.scale
-        error, size = (((field * mask).square().sum((1, 2)) + SMALLEST).sqrt() for field in (output - target, target))
+        parts = (output - target, target)
+        error, size = (((part * mask).square().sum((1, 2)) + SMALLEST_ERROR).sqrt() for part in parts)
         loss = (error / size).mean()
         if not self.config.physics:
             return loss
@@ -169,7 +174,7 @@ class Diffusion(Task):
         for level in NOISE_LEVELS:
             noise = torch.randn(y.shape, generator=generator, device=y.device)
             errors.append(self._errors(forward, network, y, torch.full((len(y),), level, device=y.device), noise))
-        return -10 * torch.stack(errors).mean(0).clamp_min(SMALLEST).log10()
+        return -10 * torch.stack(errors).mean(0).clamp_min(SMALLEST_ERROR).log10()
 
     def _errors(self, forward: Any, network: nn.Module | None, y: Tensor, sigma: Tensor, noise: Tensor) -> Tensor:
         """Mean squares of (D − y)/c_out, [n]."""

@@ -30,7 +30,7 @@ DEVICES = ("auto", "cpu", "cuda")
 NO_ENDS = np.empty((4, 0), np.float32), np.empty((4, 0), np.float32)
 """For walks whose ends and source samples nobody asks for."""
 LARGEST_VALUE = 1e140
-"""Of the data's size and its inverse, in `estimate`: the variance must be a float64 too."""
+"""Bound of the data's size and its inverse in `estimate`: the variance must be a float64 too."""
 _prepared: set[tuple[str, bool, str]] = set()
 
 
@@ -261,8 +261,11 @@ def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64],
 class StartPoints:
     """The points inside the domain where walks start, and how to lay results out again.
 
-    x, y: float32 [count], in the frame. keys: uint32 [count], the pixel or point numbers that key the random numbers.
-    mask: the pixels or points that are walked. grid, points: in the user's coordinates. frame: of the problem.
+    x, y: float32 [count], in the frame.
+    keys: uint32 [count], the pixel or point numbers that key the random numbers.
+    mask: the pixels or points that are walked.
+    grid, points: in the user's coordinates.
+    frame: of the problem.
     edge, edge_values: the points that lie on the boundary, and the boundary values there.
     """
 

@@ -31,9 +31,13 @@ Amount = Annotated[float, between(0, 1 << 64)]
 class Record:
     """How an estimate was made.
 
-    walks: per point. steps: taken in all. truncated: walks that ran out of steps, whose values are not trustworthy.
-    not_finite: walks that met a source or boundary value that is not finite. estimator: the equation that was walked
-    (a family, or `reduced`). sampling: of sources, `green` or `uniform`. seconds: of all budgets together.
+    walks: per point.
+    steps: taken in all.
+    truncated: walks that ran out of steps, whose values are not trustworthy.
+    not_finite: walks that met a source or boundary value that is not finite.
+    estimator: the equation that was walked (a family, or `reduced`).
+    sampling: of sources, `green` or `uniform`.
+    seconds: of all budgets together.
     epsilon: of unit, a length: walks ended within their product of the boundary.
     """
 

@@ -20,7 +20,9 @@ from mc2.walks.plan import Plan, make_plan
 
 @dataclass(frozen=True)
 class BatchEstimate:
-    """mean, variance: float32 [problem, budget, n, n]. mask: uint8 [problem, n, n]. counts: int64 [problem, 3].
+    """mean, variance: float32 [problem, budget, n, n].
+    mask: uint8 [problem, n, n].
+    counts: int64 [problem, 3].
 
     NumPy arrays on the CPU, device arrays on a GPU. Fields are 0 outside the mask. counts: steps taken, walks that ran
     out of steps, walks that met a value that is not finite.

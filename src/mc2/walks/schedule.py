@@ -68,7 +68,8 @@ def run_tasks(
 ) -> tuple[Sums, NDArray[np.int64]]:
     """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks.
 
-    stop: [1], which is set if the work is interrupted, for kernels that look at it. slow: a task may take long.
+    stop: [1], which is set if the work is interrupted, for kernels that look at it.
+    slow: a task may take long.
     """
     result = np.empty((count, len(budgets), 2))
     counts = np.zeros(3, np.int64)
@@ -98,7 +99,10 @@ def run_tasks(
 
 
 def is_slow(tables: Sequence[NDArray[Any]]) -> bool:
-    """Whether a single task of a problem may take long. tables: codes and constants of its programs, in turn."""
+    """Whether a single task of a problem may take long.
+
+    tables: codes and constants of its programs, in turn.
+    """
     from mc2.functions.kernels import CALL
 
     return sum(array.size for array in tables) > SLOW or any(CALL in code[:, 0] for code in tables[2::2])
@@ -119,7 +123,10 @@ def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list
 
 @cache
 def pool(threads: int, purpose: str = "walks") -> ThreadPoolExecutor:
-    """Threads are kept: starting them would take as long as a small estimate. purpose: none waits for another's."""
+    """Threads are kept: starting them would take as long as a small estimate.
+
+    purpose: none waits for another's.
+    """
     return ThreadPoolExecutor(threads, thread_name_prefix="mc2")
 
 

@@ -63,7 +63,9 @@ class Parameter:
 class AtomType:
     """A kind of atom.
 
-    formula: as the paper writes it. hard: over-represented by the zoo. weight: entries in the base pool.
+    formula: as the paper writes it.
+    hard: over-represented by the zoo.
+    weight: entries in the base pool.
     terms, write: the table rows and the PyTorch text of an atom with given values.
     """
 

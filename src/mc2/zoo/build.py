@@ -39,7 +39,7 @@ BUDGETS = (1, 2, 4, 8, 16, 32)
 BATCH = 16
 """Instances whose fields are in memory at a time."""
 FILES = r"(build|shard-\d+|\d+_b\d+)\.(json|sha256|h5|jsonl|npz)"
-"""Of a build folder, as a regular expression."""
+"""Names of the files of a build folder, as a regular expression."""
 STALE = re.compile(rf"\.{FILES}{TEMPORARY}")
 """What a killed build may leave behind."""
 CONNECT_SECONDS = 10
@@ -52,7 +52,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a build did. instances: in the whole folder. made, bytes, seconds: of this run."""
+    """What a build did.
+
+    instances: in the whole folder.
+    made, bytes, seconds: of this run.
+    """
 
     folder: str
     device: str
@@ -86,11 +90,16 @@ def build_zoo(
 ) -> Summary:
     """Make the fields of the instances start ≤ i < stop of a split, and write them to a folder.
 
-    folder: new, or of the same build, which is then completed. stop: the end of the split if not given.
-    budgets: increasing walks per pixel. grid: 256 × 256 on [-1, 1]² if not given. file_format: `hdf5`, or `npz` for
-    the paper's layout. shard_size: instances per shard; 64 make 240 MB at six budgets. device: `auto`, `cpu` or
-    `cuda`. cluster: address of a Dask scheduler whose workers all see the folder, on a network that you trust: its
-    protocol is pickle without authentication. progress: called with (instances done, instances in all).
+    folder: new, or of the same build, which is then completed.
+    stop: the end of the split if not given.
+    budgets: increasing walks per pixel.
+    grid: 256 × 256 on [-1, 1]² if not given.
+    file_format: `hdf5`, or `npz` for the paper's layout.
+    shard_size: instances per shard; 64 make 240 MB at six budgets.
+    device: `auto`, `cpu` or `cuda`.
+    cluster: address of a Dask scheduler whose workers all see the folder, on a network that you trust: its protocol is
+        pickle without authentication.
+    progress: called with (instances done, instances in all).
     """
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(
@@ -268,7 +277,7 @@ def inspect(folder: str | Path, progress: Progress | None = None) -> tuple[int, 
 
 
 def _inspect(folder: Path, names: list[str], sums: str) -> tuple[int, list[str]]:
-    """The same for the files that a file of checksums is about."""
+    """How many of the files that a file of checksums is about are as written, and what is wrong with the others."""
     if not os.path.lexists(folder / sums):
         return 0, [f"{names[-1]}: unfinished: there is no {sums}"]
     try:

@@ -35,7 +35,7 @@ def known_tier(instance: "Instance") -> str | None:
 
 
 def measured_tier(split: str, index: int, version: str) -> str | None:
-    """The same without making the instance."""
+    """The tier of a test instance by its index alone; none for other splits and versions."""
     measured = _measured()
     if split != "test" or version != measured["generator_version"]:
         return None

@@ -25,9 +25,11 @@ STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps":
 class Fields:
     """Fields of n instances; all are 0 outside the mask.
 
-    u, f: the exact solution and the source, float32 [n, size, size]. mask: uint8 [n, size, size].
+    u, f: the exact solution and the source, float32 [n, size, size].
+    mask: uint8 [n, size, size].
     mean, variance: of the walks at nested budgets, float32 [n, budget, size, size]; the variance is that of the mean,
-    infinite for one walk. counts: [n, 3], steps taken, walks cut off, walks that met a value that is not finite.
+        infinite for one walk.
+    counts: [n, 3], steps taken, walks cut off, walks that met a value that is not finite.
     """
 
     instances: tuple[Instance, ...]
@@ -43,7 +45,8 @@ class Fields:
     def save_npz(self, path: str | Path, number: int = 0, budget: int | None = None) -> None:
         """Write one instance in the paper's layout: `noisy`, `clean` and `mask`, float32 [size, size].
 
-        number: which of the instances. budget: of the walks in `noisy`; the largest if not given.
+        number: which of the instances.
+        budget: of the walks in `noisy`; the largest if not given.
         """
         path, budget = Path(path), self.budgets[-1] if budget is None else budget
         if budget not in self.budgets:

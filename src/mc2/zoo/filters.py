@@ -20,7 +20,8 @@ MIN_THICKNESS = 0.03
 SOLUTION_RANGE = (1e-3, 200.0)
 MAX_BOUNDARY = 500.0
 FORCING_RANGE = (1e-4, 500.0)
-"""Of all families with a source. The paper says so for Poisson and Yukawa, the ones it trains on."""
+"""Allowed standard deviations of f, for all families with a source. The paper says so for Poisson and Yukawa, which it
+trains on."""
 
 FILTERS = (
     "domain interior",
@@ -54,7 +55,9 @@ standard deviations are over the first 127 that lie inside. A regular grid would
 
 
 class Finding(NamedTuple):
-    """failure: the first filter that a problem does not pass, or none. std_u, std_f: of u and f, if that far."""
+    """failure: the first filter that a problem does not pass, or none.
+    std_u, std_f: of u and f, if that far.
+    """
 
     failure: str | None
     std_u: float = math.nan

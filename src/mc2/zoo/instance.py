@@ -13,7 +13,7 @@ from mc2.zoo.laws import PROBLEMS, draw_atoms, draw_domain, draw_parameters, fam
 from mc2.zoo.random import uniforms
 
 VERSION = "1"
-"""Of the generator: whatever changes an instance changes this."""
+"""The version of the generator: whatever changes an instance changes this."""
 RETRIES = 40
 
 
@@ -21,8 +21,10 @@ RETRIES = 40
 class Instance:
     """A problem with its exact solution and its place in the zoo.
 
-    parameters: λ as `lam` (Yukawa) or `k` (Helmholtz). atoms: the exact solution is their sum. rejected: the filter
-    that each earlier attempt failed. std_u, std_f: standard deviations of u and f in the domain, to six digits.
+    parameters: λ as `lam` (Yukawa) or `k` (Helmholtz).
+    atoms: the exact solution is their sum.
+    rejected: the filter that each earlier attempt failed.
+    std_u, std_f: standard deviations of u and f in the domain, to six digits.
     """
 
     split: str

@@ -49,7 +49,7 @@ COMPOSED: tuple[type[Domain], ...] = (Disk, Rectangle, Ellipse, Triangle)
 SEPARATION = (0.15, 0.55)
 ANGLE = (0.0, 2 * math.pi)
 DISK_RADIUS = (0.6, 1.0)
-"""Of disks in composed domains; a disk by itself has radius 1."""
+"""The range of the radius of disks in composed domains; a disk by itself has radius 1."""
 
 
 def _pool(types: Mapping[str, AtomType], extra: int) -> list[AtomType]:

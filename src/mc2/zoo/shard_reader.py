@@ -22,7 +22,11 @@ MAX_RECORDS = 256 << 20
 
 
 class Shard(NamedTuple):
-    """An open shard: its file, and what is in memory. counts: [instance, 3]. records: lines of JSON."""
+    """An open shard: its file, and what is in memory.
+
+    counts: [instance, 3].
+    records: lines of JSON.
+    """
 
     file: Any
     budgets: NDArray[np.int64]

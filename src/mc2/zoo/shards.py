@@ -45,8 +45,11 @@ OPEN_FILES = 8  # that a reader keeps
 class Description:
     """What a build folder holds: all that its bytes depend on, as in its `build.json`.
 
-    range: the indices A ≤ i < B of the split. grid: its size. seed, sampling, epsilon, max_steps: of the walks.
-    device: `cpu` or `cuda`, whose walks agree statistically but not bit by bit. shard_size: instances in a shard.
+    range: the indices A ≤ i < B of the split.
+    grid: its size.
+    seed, sampling, epsilon, max_steps: of the walks.
+    device: `cpu` or `cuda`, whose walks agree statistically but not bit by bit.
+    shard_size: instances in a shard.
     """
 
     split: Annotated[str, one_of(*SPLITS)]
@@ -99,7 +102,7 @@ class Description:
         return [*fields, f"shard-{number:05d}.jsonl"]
 
     def shape(self, name: str, number: int) -> tuple[int, ...]:
-        """Of a shard's dataset."""
+        """The shape of a shard's dataset."""
         count, inner = len(self.indices(number)), (self.grid, self.grid)
         if name in ("mean", "variance"):
             return count, len(self.budgets), *inner

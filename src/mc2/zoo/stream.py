@@ -38,10 +38,14 @@ Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 class Examples:
     """A batch of n instances: NumPy arrays on the CPU, torch tensors on a GPU. Fields are 0 outside the mask.
 
-    index: in the split. family: 0 … 4, in the order of `FAMILIES`. parameter: λ or k, else 0. walks: per pixel, of each
-    instance; all three [n]. mean, variance: of the walks, float32 [n, size, size]; u, f: exact solution and source,
-    likewise. mask: uint8 [n, size, size]. If they were asked for, float32 [n, size, size]: lift, of the source;
-    distance, signed; boundary, its data at the boundary point nearest to every pixel. Only the last two go on outside.
+    index: in the split.
+    family: 0 … 4, in the order of `FAMILIES`.
+    parameter: λ or k, else 0.
+    walks: per pixel, of each instance; all three [n].
+    mean, variance: of the walks, float32 [n, size, size].
+    u, f: exact solution and source, likewise.
+    mask: uint8 [n, size, size]. If they were asked for, float32 [n, size, size]: lift, of the source; distance, signed;
+        boundary, its data at the boundary point nearest to every pixel. Only the last two go on outside.
     """
 
     index: Any
@@ -62,14 +66,20 @@ class Examples:
 class Stream:
     """Iterate over it for `Examples`, without end.
 
-    batch: instances per batch. budgets: every instance is walked at one of these, at random. split: `train` by default;
-    it begins again when it is used up, with other walks. families: only these, in the order of the split; all of it if
-    none is named. instances: use only the first so many of those. seed: of the walks and the budgets. start: the number
-    of the first batch, to go on where a training run stopped. rank, ranks: this process and how many share the work:
-    each gets other instances, and all together get what one would. device: `auto`, `cpu` or `cuda`. lifted: also make
-    the lift of the source, which needs torch. extended: also make the signed distance and the extended boundary data.
+    batch: instances per batch.
+    budgets: every instance is walked at one of these, at random.
+    split: `train` by default; it begins again when it is used up, with other walks.
+    families: only these, in the order of the split; all of it if none is named.
+    instances: use only the first so many of those.
+    seed: of the walks and the budgets.
+    start: the number of the first batch, to go on where a training run stopped.
+    rank, ranks: this process and how many share the work: each gets other instances, and all together get what one
+        would.
+    device: `auto`, `cpu` or `cuda`.
+    lifted: also make the lift of the source, which needs torch.
+    extended: also make the signed distance and the extended boundary data.
     workers: processes that draw instances for a GPU; a few, by default. As always with processes, a script that uses
-    them guards its main part by ``if __name__ == "__main__"``.
+        them guards its main part by ``if __name__ == "__main__"``.
     """
 
     batch: int = 64
@@ -135,7 +145,7 @@ class Stream:
 
     @property
     def _turns(self) -> list[int]:
-        """Of the families that take turns, which are wanted."""
+        """Which of the families that take turns are wanted, by their numbers."""
         every = families_of(self.split)
         return [turn for turn, family in enumerate(every) if not self.families or family in self.families]
 

@@ -33,7 +33,8 @@ class StreamDataset(IterableDataset[dict[str, torch.Tensor]]):
 class ShardDataset(Dataset[dict[str, Any]]):
     """The instances of a folder made by `mc2 zoo build`, one at a time, as dicts of tensors.
 
-    folder: where they are. walks: which budget's estimate to give; all of them, [budget, n, n], if not given.
+    folder: where they are.
+    walks: which budget's estimate to give; all of them, [budget, n, n], if not given.
     """
 
     def __init__(self, folder: str | Path, walks: int | None = None) -> None:

@@ -64,13 +64,21 @@ SUM = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._+-]{1,100}\.json)")
 class Entry:
     """A method on the leaderboard.
 
-    method: its name. authors: of the method. code, paper: https:// links, or "". setting: `dense`, `correction` or
-    `points`. walks: per pixel, or 0. parameters: that were trained, or 0. training_instances: it was trained on, or 0.
-    hardware: that the time was measured on. seconds_per_field: on that, or 0 if it was not measured. split, count,
-    generator_version: the first `count` instances of the split. checksum: SHA-256 of the file of predictions.
-    claimed: scores of that file. evaluated: scores on the first `evaluated_count` instances of a fresh split,
-    `evaluated_split`, made by someone else than the authors, which the folder's list of evaluations must confirm; or
-    None, 0 and "". date: of the claim, as 2026-01-31.
+    method: its name.
+    authors: of the method.
+    code, paper: https:// links, or "".
+    setting: `dense`, `correction` or `points`.
+    walks: per pixel, or 0.
+    parameters: that were trained, or 0.
+    training_instances: it was trained on, or 0.
+    hardware: that the time was measured on.
+    seconds_per_field: on that, or 0 if it was not measured.
+    split, count, generator_version: the first `count` instances of the split.
+    checksum: SHA-256 of the file of predictions.
+    claimed: scores of that file.
+    evaluated: scores on the first `evaluated_count` instances of a fresh split, `evaluated_split`, made by someone else
+        than the authors, which the folder's list of evaluations must confirm; or None, 0 and "".
+    date: of the claim, as 2026-01-31.
     """
 
     method: Name

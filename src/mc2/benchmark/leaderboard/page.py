@@ -46,7 +46,10 @@ COLUMNS = (
 
 
 def write_page(entries: Iterable[Entry], path: str | Path, figures: str | Path | None = None) -> None:
-    """Write the page, whole or not at all; its folder is made if need be. figures: a folder of .png files."""
+    """Write the page, whole or not at all; its folder is made if need be.
+
+    figures: a folder of .png files.
+    """
     path, text = Path(path), build_page(entries, figures)
     if path.suffix.lower() == ".html":
         make_folder(path.parent)

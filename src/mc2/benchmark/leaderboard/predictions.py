@@ -37,8 +37,9 @@ NAMED = 5
 class Predictions:
     """Fields for the first instances of a split, checked.
 
-    count: instances of the split, from the first, of which whole families may be left out. fields: float32 [those, n,
-    n], 0 outside each mask. sha256: of the file, in hexadecimal digits.
+    count: instances of the split, from the first, of which whole families may be left out.
+    fields: float32 [those, n, n], 0 outside each mask.
+    sha256: of the file, in hexadecimal digits.
     """
 
     split: str
@@ -52,7 +53,8 @@ class Predictions:
 def write_predictions(path: str | Path, ids: Sequence[str], fields: Any) -> None:
     """Write a file of predictions, whole or not at all. The same predictions always give the same bytes.
 
-    ids: of the instances, in index order. fields: [count, n, n], 0 outside each mask; stored as float32.
+    ids: of the instances, in index order.
+    fields: [count, n, n], 0 outside each mask; stored as float32.
     """
     path, found = Path(path), np.asarray(fields, np.float32)
     check_target(path, ".npz")
@@ -72,8 +74,9 @@ def read_predictions(
 ) -> Predictions:
     """Read and check a file of predictions; what is wrong with it is said in one line.
 
-    count: how many instances of the split it must hold, from the first; as many as it has if not given. grid: the
-    paper's, if not given. sha256: what the file's must be.
+    count: how many instances of the split it must hold, from the first; as many as it has if not given.
+    grid: the paper's, if not given.
+    sha256: what the file's must be.
     """
     grid = grid or Grid()
     size_of(split)

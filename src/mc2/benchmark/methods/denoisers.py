@@ -93,8 +93,9 @@ class Median(Denoiser):
 class Bilateral(Denoiser):
     """Means with weights exp(−|p − q|²/2σ_s² − (v_p − v_q)²/2σ_c²) over the mask's pixels q in a square around p.
 
-    sigma_color: σ_c, of values in [0, 1]. sigma_spatial: σ_s, in pixels; the square reaches to 3σ_s, as scikit-image's.
-    (That one, as of 0.26, knows no mask and reads its table of spatial weights with a skew.)
+    sigma_color: σ_c, of values in [0, 1].
+    sigma_spatial: σ_s, in pixels; the square reaches to 3σ_s, as scikit-image's. (That one, as of 0.26, knows no mask
+        and reads its table of spatial weights with a skew.).
     """
 
     def __init__(self, sigma_color: float = 0.1, sigma_spatial: float = 5.0) -> None:
@@ -162,8 +163,10 @@ class TotalVariation(ImageDenoiser):
 class NonLocalMeans(ImageDenoiser):
     """Means over the pixels q near p, with weights that fall with the distance of the patches around p and q.
 
-    patch: side of a patch. distance: how far q may be from p along each axis. h: how different similar values may be,
-    for values in [0, 1]. The fast variant, where all pixels of a patch count alike.
+    patch: side of a patch.
+    distance: how far q may be from p along each axis.
+    h: how different similar values may be, for values in [0, 1]. The fast variant, where all pixels of a patch count
+        alike.
     """
 
     def __init__(self, patch: int = 5, distance: int = 6, h: float = 0.1) -> None:

@@ -7,7 +7,12 @@ from mc2.errors import InputError
 
 
 def load_extra(module: str, package: str, asks: str, extra: str = "baselines") -> Any:
-    """The module. package: the name that pip knows it by. asks: what needs it. extra: of ours, which brings it."""
+    """The module of a package that may be missing.
+
+    package: the name that pip knows it by.
+    asks: what needs it.
+    extra: of ours, which brings it.
+    """
     try:
         return import_module(module)
     except ImportError:

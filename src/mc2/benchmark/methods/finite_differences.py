@@ -23,7 +23,7 @@ from mc2.problems import Problem
 
 Inverse = Callable[[Array], Array]
 MAX_UNKNOWNS = 1 << 20
-"""Of a direct solver, which takes some 1.5 GB for so many."""
+"""Most points that a direct solver solves for; it takes some 1.5 GB for so many."""
 
 
 class Differencing(Method):
@@ -45,7 +45,10 @@ class Differencing(Method):
 
     @abstractmethod
     def invert(self, matrix: Matrix, definite: bool) -> Inverse:
-        """How to solve systems with the matrix. definite: whether all of its eigenvalues are surely positive."""
+        """How to solve systems with the matrix.
+
+        definite: whether all of its eigenvalues are surely positive.
+        """
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         return self.field(case.problem, case.grid)

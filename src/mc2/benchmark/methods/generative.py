@@ -52,8 +52,9 @@ class SamplerState(NamedTuple):
 class Generative(Method):
     """Draws from a diffusion model.
 
-    folder: with edm-FAMILY.safetensors files in place of the weights that the package ships. steps: noise
-    levels. seed: of the noise that sampling begins with.
+    folder: with edm-FAMILY.safetensors files in place of the weights that the package ships.
+    steps: noise levels.
+    seed: of the noise that sampling begins with.
     """
 
     families = TRAINING
@@ -159,8 +160,8 @@ class DiffusionPDESampler(Generative):
 class CoCoGenSampler(Generative):
     """Reverse diffusion, with the equation's residual corrected in the last fifth of the steps and after them.
 
-    observation_weight: 1 is what statistics ask for. corrections, corrections_after: of the residual, after each of the
-    last steps and at the end.
+    observation_weight: 1 is what statistics ask for.
+    corrections, corrections_after: of the residual, after each of the last steps and at the end.
     """
 
     def __init__(

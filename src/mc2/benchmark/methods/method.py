@@ -49,7 +49,9 @@ class Case:
 class Method(ABC):
     """A way to get a field, or values at points, for an instance.
 
-    name: unique, as users type it. setting: `dense`, `correction` or `points`. reads: what it needs, of `READABLE`.
+    name: unique, as users type it.
+    setting: `dense`, `correction` or `points`.
+    reads: what it needs, of `READABLE`.
     families: those that it can play in; tables have a dash for the others.
     reflecting: whether it takes problems with Neumann and Robin conditions.
     """

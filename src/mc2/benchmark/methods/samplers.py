@@ -25,7 +25,7 @@ from torch import Tensor
 
 from mc2.networks.preconditioning import SPREAD, Denoiser
 
-SMALLEST, LARGEST, EXPONENT = 0.002, 80.0, 7.0
+SMALLEST_LEVEL, LARGEST_LEVEL, EXPONENT = 0.002, 80.0, 7.0
 """Noise levels, and how they crowd at the lower end, as Karras and others have them."""
 
 Residual = Callable[[Tensor], Tensor]
@@ -40,7 +40,10 @@ class Observation:
     variance: Tensor
 
     def gradient(self, clean: Tensor, x: Tensor, level: float) -> Tensor:
-        """Of ½ Σ (D − y)²/(v + r²), with a variance r² of every channel. clean: D(x; σ), with its graph."""
+        """The gradient in x of ½ Σ (D − y)²/(v + r²), with a variance r² of every channel.
+
+        clean: D(x; σ), with its graph.
+        """
 
         def back(field: Tensor) -> Tensor:
             return torch.autograd.grad(clean, x, field, retain_graph=True)[0]
@@ -51,7 +54,7 @@ class Observation:
         return back(away / (self.variance + level**2 * share))
 
 
-def noise_levels(steps: int, smallest: float = SMALLEST, largest: float = LARGEST) -> list[float]:
+def noise_levels(steps: int, smallest: float = SMALLEST_LEVEL, largest: float = LARGEST_LEVEL) -> list[float]:
     """The levels of so many steps, falling from the largest to the smallest, and then 0."""
     low, high = smallest ** (1 / EXPONENT), largest ** (1 / EXPONENT)
     shares = [number / max(steps - 1, 1) for number in range(steps)]

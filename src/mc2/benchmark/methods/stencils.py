@@ -24,9 +24,9 @@ from mc2.geometry import Domain, Grid
 Array = NDArray[np.float64]
 Matrix: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 MAX_POINTS = 1 << 21
-"""Of a lattice that reaches around the domain."""
+"""Most points of a lattice that reaches around the domain."""
 SHORTEST = 1e-12
-"""Of an arm, in spacings. A boundary value is moved by as much, which is far below the error of the scheme."""
+"""The least length of an arm, in spacings. A boundary value is moved by as much, far below the error of the scheme."""
 TRACING, SAMPLING = 100, 128
 """Steps along an arm: by the distance itself, then also by at least one in `SAMPLING` of the arm."""
 
@@ -35,7 +35,8 @@ TRACING, SAMPLING = 100, 128
 class Lattice:
     """The grid's pixel centres, refined and continued to where the domain ends.
 
-    x, y: coordinates of columns and rows. d: signed distance [rows, columns], not positive along the rim.
+    x, y: coordinates of columns and rows.
+    d: signed distance [rows, columns], not positive along the rim.
     pixels: where the grid's centres are among the rows and columns.
     """
 
@@ -87,8 +88,9 @@ def _axis(centres: Array, step: float, refine: int, low: float, high: float) -> 
 class Differences:
     """−Δ at the points inside: matrix @ u − rim(g), for values u there and g on the boundary.
 
-    matrix: [count, count]. x, y: the points [count]. Of every arm that ends on the boundary, row [arms]: the point that
-    it belongs to; weight [arms]: the coefficient of its end; edge [2, arms]: where that is.
+    matrix: [count, count].
+    x, y: the points [count]. Of every arm that ends on the boundary, row [arms]: the point that it belongs to; weight
+        [arms]: the coefficient of its end; edge [2, arms]: where that is.
     """
 
     matrix: Matrix

@@ -36,7 +36,9 @@ def is_extended(name: str) -> bool:
 
 
 def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, given: Any, grid: Grid) -> Fields:
-    """Fields [item, n, n] of a network. places: the instance of every item, as its number in the chunk.
+    """Fields [item, n, n] of a network.
+
+    places: the instance of every item, as its number in the chunk.
 
     given: mean and variance [2, item, n, n] of the items' estimates, from so many walks per pixel.
     """

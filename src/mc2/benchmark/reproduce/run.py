@@ -51,10 +51,11 @@ def reproduce(
 ) -> dict[str, Any]:
     """Run studies, in their order, going on where an earlier run in the same folder stopped.
 
-    folder: for the files that `store.py` describes. workers: processes beside this one; as many as there are cores by
-    default. seconds: stop cleanly after so many, with what is done until then packed.
-    Methods that cannot be made here, for want of weights or of a package, are left to a run elsewhere, and told.
-    Returns the files, and for every study how many instances each method has done.
+    folder: for the files that `store.py` describes.
+    workers: processes beside this one; as many as there are cores by default.
+    seconds: stop cleanly after so many, with what is done until then packed. Methods that cannot be made here, for want
+        of weights or of a package, are left to a run elsewhere, and told. Returns the files, and for every study how
+        many instances each method has done.
     """
     start, grid = time.monotonic(), grid or Grid()
     make_folder(folder)

@@ -56,7 +56,10 @@ def _score(found: Any, exact: Any, mask: Any) -> NDArray[np.float64]:
 def balance_batch(
     inputs: NDArray[np.float32], outputs: NDArray[np.float32], exact: NDArray[np.float64], mask: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """What `mc2 bias` tells of every instance, as [count, 7]. inputs, outputs: [count, seed, n, n]."""
+    """What `mc2 bias` tells of every instance, as [count, 7].
+
+    inputs, outputs: [count, seed, n, n].
+    """
     rows = [
         list(balance(decompose_fields(z.astype(float), found.astype(float), u, inside)).values())
         for z, found, u, inside in zip(inputs, outputs, exact, mask, strict=True)

@@ -78,8 +78,10 @@ class Store:
     def pack(self, notes: dict[str, Any], hardware: dict[str, Any]) -> list[Path]:
         """Write every number into one file, and a summary beside it, with the minutes that each run took.
 
-        The file keeps what it held of other methods and further instances; the summary is of this study alone. notes:
-        for the summary. hardware: of this run.
+        The file keeps what it held of other methods and further instances; the summary is of this study alone.
+
+        notes: for the summary.
+        hardware: of this run.
         """
         path = self.folder / f"{self.study.name}.npz"
         runs = self._earlier_runs(path.with_suffix(".json"))
@@ -123,7 +125,7 @@ class Store:
         return found
 
     def _summary(self, values: Values) -> dict[str, Any]:
-        """Of one entry [instance, column], over the instances that are done."""
+        """Statistics of one entry [instance, column] over the instances that are done."""
         done = np.isfinite(values[:, -1])
         indices = np.flatnonzero(done)
         families = np.array([family_of(SPLIT, int(index)) for index in indices])

@@ -55,7 +55,10 @@ class Study:
         return next(row for row in self.rows if row.method == method)
 
     def limited(self, count: int | None, methods: Sequence[str] = (), without: Sequence[str] = ()) -> "Study":
-        """The same on fewer instances, or with fewer rows. methods: the only ones, if any are named."""
+        """This study on fewer instances, or with fewer rows.
+
+        methods: the only ones, if any are named.
+        """
         rows = tuple(row for row in self.rows if (not methods or row.method in methods) and row.method not in without)
         return replace(self, count=min(count or self.count, self.count), rows=rows)
 
@@ -101,7 +104,8 @@ def chosen_studies(
 ) -> list[Study]:
     """Studies by their names, all if there are none; those that have rows left.
 
-    count: of instances at most. only, without: names of methods.
+    count: of instances at most.
+    only, without: names of methods.
     """
     for name in names:
         if name not in STUDIES:

@@ -38,12 +38,17 @@ ONE_CORE = {
 class Chunk:
     """Some instances with all that methods of the main process are given. Fields are [instance, n, n].
 
-    indices: in the split. operators: coefficients of u, Δu, Δ²u, one triple each.
-    exact: float64, 0 outside the mask. mask: bool. source: f. known_laplacian: what networks take for it; see
-    `source_of`. distance, boundary, laplacian: signed distance to the boundary, and u and Δu at the boundary point
-    nearest to every pixel (Δu for biharmonic problems alone, else 0).
+    indices: in the split.
+    operators: coefficients of u, Δu, Δ²u, one triple each.
+    exact: float64, 0 outside the mask.
+    mask: bool.
+    source: f.
+    known_laplacian: what networks take for it; see `source_of`.
+    distance, boundary, laplacian: signed distance to the boundary, and u and Δu at the boundary point nearest to every
+        pixel (Δu for biharmonic problems alone, else 0).
     walks: mean and variance [instance, seed, budget, n, n], where a worker walked; else the problems packed for the
-    GPU, for every seed. seconds: of the walks, per instance and seed.
+        GPU, for every seed.
+    seconds: of the walks, per instance and seed.
     """
 
     indices: NDArray[np.int64]
@@ -62,8 +67,10 @@ class Chunk:
 def prepare(
     indices: Sequence[int], budgets: Sequence[int], seeds: Sequence[int], grid: Grid, on_gpu: bool, extended: bool
 ) -> Chunk:
-    """Make instances. on_gpu: pack them for the GPU instead of walking here. extended: also make what only operator
-    networks read: distance, boundary and laplacian.
+    """Make instances.
+
+    on_gpu: pack them for the GPU instead of walking here.
+    extended: also make what only operator networks read: distance, boundary and laplacian.
     """
     instances = [generate(SPLIT, index) for index in indices]
     fields = [_fields(instance, grid, extended) for instance in instances]

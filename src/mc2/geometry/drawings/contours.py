@@ -35,9 +35,9 @@ class Noise(NamedTuple):
 
 
 STEPS = Noise(rms=0.32, line=0.62, gap=1.2, arms=((5.0, 40.0), (7.0, 32.0), (10.0, 24.0)))
-"""Of pixels that are either inside or outside."""
+"""Noise of outlines of pixels that are either inside or outside."""
 SOFT = Noise(rms=0.06, line=0.2, gap=1.0, arms=((2.5, 25.0), (4.0, 20.0)))
-"""Of pixels whose shade tells how much of them is inside."""
+"""Noise of outlines of pixels whose shade tells how much of them is inside."""
 CONCENTRATED = 0.85
 """A corner turns arms by at least so much of what it turns arms of twice the length."""
 

@@ -18,7 +18,7 @@ PADDING = -1
 def run_arrays(
     plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The same walks as `run_cpu`, on one thread."""
+    """Walks as those of `run_cpu`, on one thread, where functions are called on whole arrays."""
     from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 

@@ -55,8 +55,10 @@ class PackedArrays(NamedTuple):
 class Packed:
     """Problems in the arrays that the kernels read; and which of them each kind of kernel is for.
 
-    Made of NumPy arrays, so that another process can do the packing, until they are uploaded. constants, operators:
-    of exact solutions that are tables of atoms, in float64. exact: whether all of them are.
+    Made of NumPy arrays, so that another process can do the packing, until they are uploaded.
+
+    constants, operators: of exact solutions that are tables of atoms, in float64.
+    exact: whether all of them are.
     """
 
     arrays: PackedArrays
@@ -67,7 +69,10 @@ class Packed:
     exact: bool
 
     def upload(self, put: Callable[[NDArray[Any]], Any] | None = None) -> "Packed":
-        """The same on the device. put: what takes an array there."""
+        """These problems on the device.
+
+        put: what takes an array there.
+        """
         from numba import cuda
 
         up = put or cuda.to_device
@@ -79,7 +84,10 @@ class Packed:
 def pack(
     plans: Sequence[Plan], instances: Sequence[int], options: "Options", walks: Sequence[int] | None = None
 ) -> Packed:
-    """Put the programs of many problems behind each other. walks: the most for each of them, if they differ."""
+    """Put the programs of many problems behind each other.
+
+    walks: the most for each of them, if they differ.
+    """
     from mc2.walks.random_kernels import make_key
 
     domains, functions = _Pile(4), _Pile(5)
@@ -144,7 +152,10 @@ class _Pile:
     def add(
         self, code: NDArray[np.int32], constants: NDArray[np.float64], offsets: NDArray[np.bool_] | slice = slice(None)
     ) -> list[int]:
-        """Append a program; returns its first row and the row after its last. offsets: rows whose a is an offset."""
+        """Append a program; returns its first row and the row after its last.
+
+        offsets: rows whose a is an offset.
+        """
         code = code.copy()
         code[offsets, 2] += self.numbers
         self.codes.append(code)

@@ -54,7 +54,11 @@ def spread(split: str, families: Sequence[str], count: int) -> list[Instance]:
 
 @dataclass(frozen=True)
 class WalkedInstance:
-    """An instance with its estimates. means: float32 [budget, n, n]. exact: float64 [n, n], 0 outside the mask."""
+    """An instance with its estimates.
+
+    means: float32 [budget, n, n].
+    exact: float64 [n, n], 0 outside the mask.
+    """
 
     instance: Instance
     means: NDArray[np.float32]
@@ -82,7 +86,10 @@ class Walker:
     start: float = field(default_factory=time.perf_counter)
 
     def walk(self, instances: Sequence[Instance], budgets: Sequence[int], repeat: int = 0) -> Iterator[WalkedInstance]:
-        """Nested estimates of one instance after the other. repeat: another number gives independent walks."""
+        """Nested estimates of one instance after the other.
+
+        repeat: another number gives independent walks.
+        """
         x, y = self.grid.points()
         for begin in range(0, len(instances), BATCH):
             batch = instances[begin : begin + BATCH]
