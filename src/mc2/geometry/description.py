@@ -1,6 +1,5 @@
 """Domains from plain data, as problem files and records hold them. The data may come from strangers."""
 
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from mc2.geometry.compositions import COMPOSITIONS, MAX_DEPTH
 from mc2.geometry.domain import Domain
 from mc2.geometry.marks import Marked, read_mark
 from mc2.geometry.polygon import Polygon
-from mc2.geometry.shapes import SHAPES, Rectangle
+from mc2.geometry.shapes import SHAPES
 
 
 def from_description(data: Any, folder: Path | None = None) -> Domain:
@@ -70,26 +69,8 @@ def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:
 
 
 def _read_shape(data: dict[str, Any]) -> Domain:
-    arguments = dict(data)
-    name = arguments.pop("shape")
-    if name == "polygon":
-        _check_keys(name, arguments, {"vertices"}, {"holes", "name"})
-        return Polygon(**arguments)
-    if not isinstance(name, str) or name not in SHAPES:
-        raise unknown("shape", name, [*SHAPES, "polygon"])
-    shape = SHAPES[name]
-    required = {entry.name for entry in fields(shape) if entry.default is MISSING}
-    optional = {entry.name for entry in fields(shape)} - required
-    if shape is Rectangle and arguments.keys() & {"width", "height"}:
-        required, optional = {"width", "height"}, optional | required
-    _check_keys(name, arguments, required, optional)
-    return shape(**arguments)
-
-
-def _check_keys(shape: str, given: dict[str, Any], required: set[str], optional: set[str]) -> None:
-    for key in given:
-        if key not in required | optional:
-            raise unknown(f"key of a {shape}", key, required | optional)
-    for key in sorted(required):
-        if key not in given:
-            raise InputError(f"{shape} lacks {key!r}: it needs {', '.join(sorted(required))}")
+    kinds: dict[str, Any] = {**SHAPES, "polygon": Polygon}
+    arguments = {str(key): value for key, value in data.items() if key != "shape"}
+    if not isinstance(data["shape"], str) or data["shape"] not in kinds:
+        raise unknown("shape", data["shape"], kinds)
+    return kinds[data["shape"]](**arguments)
