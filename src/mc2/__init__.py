@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mc2.solvers import Certificate as Certificate
     from mc2.solvers import Solution as Solution
     from mc2.solvers import solve as solve
+    from mc2.solvers.conductors import capacitance as capacitance
+    from mc2.solvers.conductors import resistance as resistance
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
     from mc2.walks import estimate_batch as estimate_batch
@@ -47,6 +49,8 @@ _HOMES = {
     "read_problem": "mc2.problems",
     "Certificate": "mc2.solvers",
     "Solution": "mc2.solvers",
+    "capacitance": "mc2.solvers.conductors",
+    "resistance": "mc2.solvers.conductors",
     "solve": "mc2.solvers",
     "certify": "mc2.benchmark.certify",
     "Estimate": "mc2.walks",
