@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from distributed import LocalCluster
 
 from mc2.errors import InputError
 from mc2.files import replacing
@@ -169,7 +168,10 @@ def test_another_generator_makes_no_shards(copy, monkeypatch):
 
 
 def test_cluster(tmp_path, folder):
-    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
         reports = []
         address, report = cluster.scheduler_address, lambda *numbers: reports.append(numbers)
         assert build(tmp_path / "a", cluster=address, progress=report).shards_made == 3

@@ -36,14 +36,16 @@ Empty = Callable[[tuple[int, ...], Any], Any]
 @cache
 def unavailable() -> str:
     """Why CUDA cannot be used here, or nothing if it can."""
-    try:
-        from numba import cuda
-    except ImportError:
-        return "numba-cuda is not installed (pip install 'mc2-pde[cuda]')"
-    try:
-        available = cuda.is_available()
-    except Exception as error:
-        return f"numba-cuda does not start ({str(error).splitlines()[0][:80]})"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of its own parts, when it is loaded: not ours to mend
+        try:
+            from numba import cuda
+        except ImportError:
+            return "numba-cuda is not installed (pip install 'mc2-pde[cuda]')"
+        try:
+            available = cuda.is_available()
+        except Exception as error:
+            return f"numba-cuda does not start ({str(error).splitlines()[0][:80]})"
     return "" if available else "no NVIDIA GPU was found"
 
 
