@@ -46,6 +46,7 @@ def test_json_tells_the_truth():
     assert [step["walks"] for step in contents["history"]] == [0, 2, 2, 2, 2]
     assert contents["reason"] == "walks spent, judged by walks"
     assert contents["method"] == "mc2-rounds"
+    assert contents["problem"] == "Keyhole plate"
     assert 0 < contents["rms_error"] < contents["largest_error"] < 1e-3
     assert 0.2 < contents["rms_error"] / contents["standard_error"] < 5
     assert contents["standard_error"] <= contents["largest_standard_error"]

@@ -102,9 +102,9 @@ def summary(loaded: "ProblemFile", found: "Solution", exact: Any) -> dict[str, A
     mask = found.mask
     errors = found.standard_error[mask]
     contents: dict[str, Any] = {
+        **found.record(),
         "problem": loaded.title,
         "pixels": int(mask.sum()),
-        **found.record(),
         "standard_error": _rms(errors) if np.isfinite(errors).all() else None,
         "largest_standard_error": float(errors.max()) if np.isfinite(errors).all() else None,
     }

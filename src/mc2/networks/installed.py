@@ -22,15 +22,13 @@ INSTALL = "pip install ./weights, in a clone of MC²"
 
 
 def need_torch(what: str) -> None:
-    """Say what to install where torch is missing.
-
-    what: needs it.
-    """
+    """Say what to install where torch is missing, and the weights if these are, too. what: needs it."""
     try:
         import safetensors  # noqa: F401
         import torch  # noqa: F401
     except ImportError:
-        raise InputError(f"{what} needs torch and safetensors: pip install 'mc2-pde[learn]'") from None
+        weights = "" if _files() else f"; and weights: {INSTALL}"
+        raise InputError(f"{what} needs torch and safetensors: pip install 'mc2-pde[learn]'{weights}") from None
 
 
 def _folders() -> Iterator[Path]:
