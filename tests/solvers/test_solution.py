@@ -195,6 +195,14 @@ def test_a_loaded_solution_answers_as_the_saved_one(tmp_path, kind, ending):
         assert again.certify(walks=8, points=64).overall == found.certify(walks=8, points=64).overall
 
 
+def test_a_solution_whose_error_is_unknown_is_loaded_too(tmp_path):
+    found = mc2.solve(mc2.Poisson(Disk(0.7), source="x", boundary="y"), corrector="trefftz", grid=12)
+    assert found.record()["history"][0]["error"] is None
+    json.dumps(found.record(), allow_nan=False)
+    found.save(tmp_path / "s.npz")
+    np.testing.assert_array_equal(mc2.Solution.load(tmp_path / "s.npz").values, found.values)
+
+
 def test_a_solution_with_a_function_without_text_needs_its_problem(tmp_path):
     values = np.random.default_rng(0).normal(size=(24, 24))
     problem = mc2.Poisson(Square(0.7), source=(values, GRID), boundary=0)
@@ -214,6 +222,7 @@ def test_a_solution_with_a_function_without_text_needs_its_problem(tmp_path):
         ({"walks": 10**9}, "asks for 1000000000 walks: at most"),
         ({"corrector": "/tmp/other.safetensors"}, "which is no name"),
         ({"sed": 3}, "asks for 'sed', which there is not"),
+        ({"walks": [8]}, r"record.asked.walks = \[8\] must be a finite number or true or false or a text or null"),
         (None, "does not say what was asked for"),
     ],
 )

@@ -27,7 +27,7 @@ from mc2.zoo import generate
 from mc2.zoo.build import build_zoo, verify
 from mc2.zoo.shards import Shards
 from validation.fuzzing.child import Input
-from validation.fuzzing.mutate import changed, value
+from validation.fuzzing.mutate import alter, changed, value
 
 SMALL = Grid(8)
 
@@ -244,9 +244,34 @@ def no_archive(rng, folder):
     return Input(lambda: readers[name](folder / name), refused=True)
 
 
-SAMPLES = (shard_folder, estimates, predictions_file, fields)
+@cache
+def solution():
+    """The arrays of a solution in a file."""
+    folder = Path(tempfile.mkdtemp(prefix="mc2-fuzz-solution-"))
+    problem = mc2.Poisson(Disk(0.7), source="x", boundary={"rim": "y"})
+    mc2.solve(problem, 8, grid=12, corrector="trefftz", device="cpu", threads=1).save(folder / "s.npz")
+    with np.load(folder / "s.npz") as data:
+        found = dict(data)
+    shutil.rmtree(folder)
+    return found
+
+
+def hostile_solution(rng, folder):
+    """A solution whose record or values were changed: it is solved again, and must be what it was."""
+    arrays, path = dict(solution()), folder / "s.npz"
+    if rng.random() < 0.8:
+        arrays["record"] = np.array(json.dumps(alter(rng, json.loads(str(arrays["record"])))))
+    else:
+        name = rng.choice(["values", "standard_error", "mask", "bounds"])
+        arrays[name] = rng.choice([arrays[name] + 1, arrays[name][:1], np.full_like(arrays[name], np.nan, float)])
+    np.savez(path, **arrays)
+    return Input(lambda: bool(mc2.Solution.load(path).values.any()))
+
+
+SAMPLES = (shard_folder, estimates, predictions_file, fields, solution)
 """Made once, before processes are forked."""
 TARGETS = {
     "shard": shard, "hostile shard": hostile_shard, "build folder": build_folder, "estimate": estimate_damage,
     "hostile estimate": hostile_estimate, "predictions": predictions, "field": field, "no archive": no_archive,
+    "hostile solution": hostile_solution,
 }  # fmt: skip

@@ -33,6 +33,7 @@ _KINDS = {
     int: "an integer", float: "a finite number", bool: "true or false", str: "a text", type(None): "null",
     list: "a list", tuple: "a list",
 }  # fmt: skip
+_UNIONS = (Union, types.UnionType)
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument", "unexpected_positional_argument", "invalid_key")
 
 
@@ -151,12 +152,12 @@ def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
         return own
     where, wanted = _follow(kind, found["loc"][:-1], what)
     if found["type"] in _UNKNOWN:
-        return unknown(f"key of {where}" if where else "key", found["loc"][-1], _entries(_plain(wanted)))
+        return unknown(f"key of {where}" if where else "key", found["loc"][-1], _entries(_present(wanted)))
     if found["type"] != "missing":
         where, wanted = _follow(kind, found["loc"], what)
-    elif get_origin(_plain(wanted)) is not tuple:
+    elif get_origin(_present(wanted)) is not tuple:
         key = str(found["loc"][-1])
-        return InputError(f"{where} lacks {key!r}: {_words(_entries(_plain(wanted))[key])}".lstrip())
+        return InputError(f"{where} lacks {key!r}: {_words(_entries(_present(wanted))[key])}".lstrip())
     value = list(found["input"]) if isinstance(found["input"], tuple) else found["input"]
     known = next((rule.known for rule in _rules(wanted) if rule.known), None)
     return unknown(where, value, known) if known else InputError(f"{where} = {short(value)} must be {_words(wanted)}")
@@ -165,7 +166,7 @@ def _refusal(error: "ValidationError", kind: Any, what: str) -> InputError:
 def _follow(kind: Any, steps: Sequence[int | str], what: str) -> tuple[str, Any]:
     """The path to a place in a model, and its type. A union is the end: which part of it was meant is left open."""
     for step in steps:
-        plain, parts = _plain(kind), get_args(_plain(kind))
+        plain, parts = _present(kind), get_args(_present(kind))
         if is_typeddict(plain) or is_dataclass(plain):
             entries = _entries(plain)
             name = list(entries)[step] if isinstance(step, int) else step
@@ -183,6 +184,13 @@ def _entries(model: Any) -> dict[str, Any]:
     """The types of a model's entries, in their order."""
     found = get_type_hints(model, include_extras=True)
     return {entry.name: found[entry.name] for entry in fields(model)} if is_dataclass(model) else found
+
+
+def _present(kind: Any) -> Any:
+    """A type without its rules, and without null if that is the only other."""
+    plain = _plain(kind)
+    parts = [part for part in get_args(plain) if part is not type(None)] if get_origin(plain) in _UNIONS else []
+    return _plain(parts[0]) if len(parts) == 1 else plain
 
 
 def _plain(kind: Any) -> Any:
@@ -203,7 +211,7 @@ def _words(kind: Any) -> str:
     """What a type allows, in words."""
     plain, parts = _plain(kind), get_args(_plain(kind))
     origin = get_origin(plain) or plain
-    if origin in (Union, types.UnionType):
+    if origin in _UNIONS:
         words = " or ".join(_words(part) for part in parts if part is not int or float not in parts)
     elif origin is tuple and ... not in parts:
         words = f"a list of {len(parts)}"

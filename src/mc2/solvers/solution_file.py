@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from mc2.errors import InputError, short
 from mc2.files import check_target, replacing, write_bytes, write_text
@@ -21,6 +22,7 @@ from mc2.problems import Problem
 from mc2.problems.problem_file import problem_from_data
 from mc2.problems.writing import problem_as_data
 from mc2.reading.json import parse_json
+from mc2.reading.models import Number, at_least, read_as
 from mc2.reading.npz import open_npz, refusing
 from mc2.reading.plain import naming, open_plain, saying
 
@@ -36,6 +38,21 @@ MAX_WALKS = 16_384
 """Walks per point that are walked again for a file."""
 AGREEMENT = 1e-9
 """Part of the largest value by which values that were solved again may differ: rounding on another machine."""
+
+
+class Record(TypedDict):
+    """How a solution came about; what it takes to solve again may be missing."""
+
+    family: str
+    method: str
+    walks: Annotated[int, at_least(0)]
+    seconds: Annotated[float, at_least(0)]
+    converged: bool
+    reason: str
+    options: dict[str, Any]
+    history: list[dict[str, Any]]
+    problem: NotRequired[dict[str, Any] | None]
+    asked: NotRequired[dict[str, Number | bool | str | None] | None]
 
 
 def _xarray() -> Any:
@@ -69,10 +86,15 @@ def record(solution: "Solution") -> dict[str, Any]:
         "converged": solution.converged,
         "reason": solution.reason,
         "options": asdict(solution.options),
-        "history": [asdict(step) for step in solution.history],
+        "history": [asdict(step) | {"error": _finite(step.error)} for step in solution.history],
         "problem": problem_as_data(solution.problem),
         "asked": solution.asked,
     }
+
+
+def _finite(number: float) -> float | None:
+    """An error that is unknown, which is infinite here, is null in JSON."""
+    return number if np.isfinite(number) else None
 
 
 def to_xarray(solution: "Solution") -> Any:
@@ -143,16 +165,18 @@ def load(path: str | Path, problem: Problem | None = None) -> "Solution":
     if reader is None:
         raise InputError(f"{path}: solutions are loaded from .npz and .nc")
     with naming(path), saying("not a solution"):
-        arrays, told = reader(path)
+        arrays, plain = reader(path)
         values, error, mask = _checked(arrays)
-        if not isinstance(told, dict) or not isinstance(told.get("asked"), dict):
+        told = read_as(Record, plain, "record")
+        asked, described = told.get("asked"), told.get("problem")
+        if asked is None:
             raise InputError("its record does not say what was asked for: it cannot be solved again")
         if problem is None:
-            if not isinstance(told.get("problem"), dict):
+            if described is None:
                 raise InputError("its problem has functions without a text: give it, as Solution.load(path, problem)")
-            problem = problem_from_data(told["problem"]).problem
+            problem = problem_from_data(described).problem
         grid = Grid(mask.shape[1], mask.shape[0], tuple(map(float, arrays["bounds"])))  # type: ignore[arg-type]
-    again = _solve_again(path, problem, grid, told["asked"])
+    again = _solve_again(path, problem, grid, asked)
     scale = max(float(np.abs(again.values).max(initial=0.0)), 1e-300)
     off = np.abs(again.values - values)
     if not np.array_equal(again.mask, mask) or (off > AGREEMENT * scale + 0.1 * again.standard_error).any():
@@ -160,7 +184,7 @@ def load(path: str | Path, problem: Problem | None = None) -> "Solution":
             f"{path}: its values differ by {off.max():.2g} from what its problem and seed give: the file is damaged, "
             "belongs to another problem, or is of another version"
         )
-    return replace(again, values=values, known_error=error, seconds=float(told.get("seconds", again.seconds)))
+    return replace(again, values=values, known_error=error, seconds=told["seconds"])
 
 
 def _solve_again(path: Path, problem: Problem, grid: Grid, asked: dict[str, Any]) -> "Solution":
