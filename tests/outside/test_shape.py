@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 import mc2
 from mc2.geometry import SHAPES, Disk, from_description
@@ -11,7 +10,7 @@ from mc2.geometry.primitive import CorneredShape
 from mc2.zoo.manifest import digest, generate
 
 FIRST = "2fe0ae230eb2aae17cd271e8a97fab90568cf8a39571b46234743c4e1b7480f7"
-"""The manifest's digest of the first 100 test records of version 1, as they have always been."""
+"""The digest of the first 100 test records of version 1, as they have always been."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,20 +27,11 @@ class Kite(CorneredShape):
         return self.radius * np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -2.0)])
 
 
-@pytest.fixture(autouse=True)
-def _registered():
-    SHAPES.register("kite", Kite)
-    yield
-    SHAPES.remove("kite")
-
-
-def test_it_is_a_domain_like_any_other():
+def test_it_is_a_domain_like_any_other_and_pdezoo_does_not_know_it(register):
+    register(SHAPES, "kite", Kite)
     kite = from_description({"shape": "kite", "radius": 0.8, "center": [0.1, 0.2]}) - Disk(0.2, center=(0.1, 0.0))
     assert from_description(kite.describe()).describe() == kite.describe()
     solution = mc2.solve(mc2.Laplace(kite, exact="exp(x)*sin(y)"), grid=48)
     exact = solution.problem.on_grid(solution.problem.exact, solution.grid)
     assert np.abs(solution.values - exact)[solution.mask].max() < 1e-3
-
-
-def test_pdezoo_does_not_know_it():
     assert digest(generate("test", index) for index in range(100)) == FIRST
