@@ -1,5 +1,6 @@
 """Figures: one look for all of them, and files that are written whole or not at all."""
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
+    from matplotlib.path import Path as MatplotlibPath
 
 FORMATS = (".png", ".svg", ".pdf")
 MOST_DRAWN = 1024
@@ -79,3 +81,26 @@ def save_figure(figure: "Figure", path: Path, dpi: int = 150) -> None:
     check_target(path, *FORMATS)
     with replacing(path) as file:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=dpi)
+
+
+def outline_path(domain: Any, points: int = 48) -> "MatplotlibPath":
+    """A domain's boundary as a path to fill, holes and all. points: of every full circle that an arc is a part of."""
+    from matplotlib.path import Path as MatplotlibPath
+
+    pieces, vertices, codes = domain.pieces, [], []
+    for curve in np.unique(pieces.curve):
+        own = np.flatnonzero(pieces.curve == curve)
+        counts = np.maximum(1, np.ceil(np.abs(pieces.turn[own]) / (2 * np.pi) * points)).astype(int)
+        index = np.repeat(own, counts)
+        t = np.concatenate([np.arange(count) / count for count in counts])
+        ring = pieces.at(t, index)
+        vertices.append(np.concatenate([ring, ring[:1]]))
+        codes.append([MatplotlibPath.MOVETO, *[MatplotlibPath.LINETO] * (len(ring) - 1), MatplotlibPath.CLOSEPOLY])
+    return MatplotlibPath(np.concatenate(vertices), np.concatenate(codes))
+
+
+def as_png(figure: "Figure") -> bytes:
+    """A figure as notebooks show it."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=100)
+    return content.getvalue()

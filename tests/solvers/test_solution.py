@@ -102,7 +102,7 @@ def test_figures(kind):
 
     found = solved(kind)
     exact = found.problem.on_grid(found.problem.exact, GRID)
-    for given, panels in ((None, 2), (exact, 4)):
+    for given, panels in ((None, 2), (exact, 3)):
         figure = found.plot(given, title="a title")
         assert len([ax for ax in figure.axes if ax.get_title()]) == panels
         plt.close(figure)

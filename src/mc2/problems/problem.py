@@ -16,6 +16,7 @@ from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
+from mc2.plotting import as_png
 from mc2.problems.boundary_data import (
     BoundaryLike,
     PartData,
@@ -201,6 +202,12 @@ class Problem(metaclass=CheckedArguments):
             if inside.any():
                 field[rows][inside] = function(x[rows][inside], y[rows][inside])
         return field
+
+    def _repr_png_(self) -> bytes:
+        """What notebooks show."""
+        from mc2.problems.problem_figure import draw_problem
+
+        return as_png(draw_problem(self, Grid.covering(self.domain)))
 
     def __repr__(self) -> str:
         parts = [repr(self.domain)]

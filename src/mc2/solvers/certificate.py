@@ -11,6 +11,7 @@ as these could matter.
 """
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,6 +123,10 @@ class Certificate:
         for name, region in rows:
             lines.append(f"{name:{width}} {_interval_text(region.rms)}, {region.points:,} points")
         return "\n".join([*lines, self.note] if self.note else lines)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def outward(self, frame: Frame) -> "Certificate":
         """In the user's units."""

@@ -12,8 +12,9 @@ from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.fits.field import Field
 from mc2.geometry import Grid
+from mc2.plotting import as_png
 from mc2.problems import Frame, Problem
-from mc2.solvers import answers, solution_file
+from mc2.solvers import answers, pictures, solution_file
 from mc2.solvers.rounds import Round
 from mc2.walks.engine import Options
 from mc2.walks.schedule import threads_limited
@@ -202,15 +203,14 @@ class Solution:
         """How it came about, as plain data."""
         return solution_file.record(self)
 
-    def plot(self, exact: Any = None, title: str = "") -> "Figure":
-        """The solution and its standard error and, given the exact field, the error, as a matplotlib figure."""
-        from mc2.plotting import panels, show_field
+    def plot(self, exact: Any = None, title: str = "", **how: Any) -> "Figure":
+        """A matplotlib figure of the solution and its standard error and, given the exact field, its error.
 
-        figure, axes = panels(2 if exact is None else 4, title)
-        extent = self.grid.extent
-        show_field(axes[0], self.values, self.mask, extent, f"solution, {self.walks:,} walks")
-        show_field(axes[1], self.standard_error, self.mask, extent, "standard error", "magma")
-        if exact is not None:
-            show_field(axes[2], exact, self.mask, extent, "exact solution")
-            show_field(axes[3], np.abs(self.values - exact), self.mask, extent, "|error|", "magma")
-        return figure
+        exact: a field on the solution's grid, or a function of x and y.
+        how: `ax`, `isolines`, `cmap`, `levels`, `gradient`: see `mc2.solvers.pictures.plot`.
+        """
+        return pictures.plot(self, exact, title, **how)
+
+    def _repr_png_(self) -> bytes:
+        """What notebooks show."""
+        return as_png(self.plot())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError, short
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
+from mc2.plotting import as_png
 from mc2.reading.json import parse_json
 from mc2.reading.models import between, one_of, read_as
 from mc2.reading.npz import Arrays, open_npz, refusing
@@ -115,6 +116,10 @@ class Estimate:
             _check_values(mean, variance, mask, record)
             grid = Grid(mean.shape[1], mean.shape[0], tuple(place.tolist())) if where == "bounds" else None
             return cls(mean, variance, mask, record, grid, place if grid is None else None)
+
+    def _repr_png_(self) -> bytes | None:
+        """What notebooks show."""
+        return None if self.grid is None else as_png(self.plot())
 
     def plot(self, exact: Any = None, title: str = "") -> "Figure":
         """The mean and its standard error and, given the exact field, the error, as a matplotlib figure."""

@@ -1,0 +1,76 @@
+"""Pictures of solutions: what is drawn is the field, cut along the outline, and errors share their colours."""
+
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.path import Path
+
+import mc2
+from mc2.geometry import Disk, Rectangle
+from mc2.plotting import outline_path
+from mc2.solvers.pictures import compare, error_norm
+
+DOMAIN = Disk(1.0) - Rectangle(0.3, 0.2, center=(0.2, 0.1))
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return mc2.solve(mc2.Laplace(DOMAIN, exact="exp(x)*sin(y)"), grid=48)
+
+
+def test_outlines_are_paths_with_their_holes():
+    path, points = outline_path(DOMAIN, 400), np.random.default_rng(0).uniform(-1.1, 1.1, (4000, 2))
+    far = np.abs(DOMAIN.distance(*points.T)) > 1e-3
+    rings = [Path(ring).contains_points(points[far]) for ring in path.to_polygons()]
+    assert len(rings) == 2
+    np.testing.assert_array_equal(np.sum(rings, 0) % 2 == 1, DOMAIN.contains(*points[far].T))
+
+
+def test_a_figure_has_no_empty_panel_and_one_range_of_errors(solution):
+    for exact, count in ((None, 2), (solution.problem.exact, 3)):
+        figure = solution.plot(exact, "a title")
+        titled = [ax for ax in figure.axes if ax.get_title()]
+        assert len(titled) == count
+        assert all(ax.images for ax in titled)
+        ranges = {ax.images[0].get_clim() for ax in titled[1:]}
+        assert len(ranges) == 1
+        plt.close(figure)
+
+
+def test_a_solution_is_drawn_in_axes_of_ones_own(solution):
+    _, ax = plt.subplots()
+    figure = solution.plot(ax=ax, isolines=0, cmap="cividis", gradient=True)
+    assert figure is ax.figure
+    assert ax.images[0].get_cmap().name == "cividis"
+    assert ax.images[0].get_clip_path() is not None
+    solution.plot(ax=ax, levels=[0.0, 0.5])
+    assert ax.collections
+    plt.close(figure)
+
+
+def test_two_solutions_are_compared_on_one_grid(solution):
+    other = mc2.solve(solution.problem, grid=48, seed=1)
+    figure = compare(solution, other)
+    first, second = figure.axes[0].images[0], figure.axes[1].images[0]
+    assert first.get_clim() == second.get_clim()
+    plt.close(figure)
+    with pytest.raises(mc2.InputError, match="compared on one grid"):
+        compare(solution, mc2.solve(solution.problem, grid=24))
+
+
+def test_errors_of_any_size_have_a_range():
+    for parts in ([np.zeros(4)], [np.full(4, np.inf)], [np.array([1e-300, 1e-290])], [np.array([2.0, 2.0])]):
+        norm = error_norm(parts)
+        assert 0 < norm.vmin < norm.vmax
+
+
+def test_notebooks_show_pictures_and_tables(solution):
+    problem, walks = solution.problem, mc2.estimate(solution.problem, 4, grid=24)
+    for shown in (solution, problem, walks):
+        content = shown._repr_png_()
+        assert content.startswith(b"\x89PNG")
+        assert plt.imread(io.BytesIO(content)).std() > 0.01
+    assert "<pre>error, root mean square" in solution.certify(walks=8, points=64)._repr_html_()
+    assert mc2.estimate(problem, 4, points=[[0.0, -0.5]])._repr_png_() is None
