@@ -374,21 +374,22 @@ class _Search:
         off = np.nan_to_num(np.abs(values - self.usual))
         best = np.argmax(off - 6 * np.nanmedian(off, axis=0), axis=0)
         roots = np.argsort(-off[best, np.arange(len(best))])[:MOST]
-        place, gain = at[best[roots], roots], off[best[roots], roots]
-        for number, root in enumerate(roots):
-            place[number] = self._uphill(place[number], self.usual[root], np.ptp(at[:, root], axis=0))
-            gain[number] = np.nan_to_num(abs(self.cells.values(place[number]) - self.usual[root]))
+        place = self._uphill(at[best[roots], roots], self.usual[roots], np.ptp(at[:, roots], axis=0))
+        gain = np.nan_to_num(np.abs(self.cells.values(place) - self.usual[roots]))
         rare = (off[:, roots] > 0.5 * gain).mean(axis=0) < RARE
         self._note(place, np.where(rare, gain, 0.0), roots)
 
-    def _uphill(self, at: Array, usual: float, step: Array | float) -> Array:
-        """Away from the usual value, by ever narrower tries around the best so far."""
-        gain = float(np.nan_to_num(abs(self.cells.values(at) - usual)))
+    def _uphill(self, at: Array, usual: Array, step: Array) -> Array:
+        """Coordinates [n, dimensions] away from the usual values, by ever narrower tries around the best so far."""
+        rows = np.arange(len(at))
+        gain = np.nan_to_num(np.abs(self.cells.values(at) - usual))
         for _ in range(CLIMBS):
-            tries = at + step * self.random.normal(size=(16, at.size))
+            tries = at + step * self.random.normal(size=(16, *at.shape))
             found = np.nan_to_num(np.abs(self._look(tries) - usual))
-            if found.max() > gain:
-                at, gain = tries[np.argmax(found)], float(found.max())
+            best = np.argmax(found, axis=0)
+            better = found[best, rows] > gain
+            at = np.where(better[:, None], tries[best, rows], at)
+            gain = np.where(better, found[best, rows], gain)
             step = 0.6 * step
         return at
 
@@ -407,7 +408,7 @@ class _Search:
             chosen = int(np.argmax(np.where(left, off, -1.0)))
             usual = float(self.usual[root[chosen]])
             step = self._width(at[chosen], usual) * np.abs(self.cells.directions(at[chosen])[0])
-            top = self._uphill(at[chosen], usual, step)
+            top = self._uphill(at[chosen][None], self.usual[root[chosen]][None], step)[0]
             width, place = self._width(top, usual), self.cells.points(top[None])[:, 0]
             left[chosen] = False
             if any(np.hypot(*(place - other)) < own for other, own in zip(places, widths, strict=True)):

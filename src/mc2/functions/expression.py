@@ -19,7 +19,7 @@ from mc2.compute.portions import check_stop
 from mc2.errors import InputError
 from mc2.functions.function import Array, Function, Program
 
-MAX_NODES = 50_000
+MAX_NODES = 20_000
 """Operations in an expression or in its derivatives: a sum of 10,000 characters stays below with its Δ²."""
 GROWTH = 4
 """Times `MAX_NODES`: expressions that derivatives may make on the way."""

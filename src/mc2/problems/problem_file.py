@@ -101,10 +101,11 @@ def read_problem(path: str | Path) -> ProblemFile:
 
 def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None = None) -> ProblemFile:
     """A problem from the contents of a problem file. folder: where the drawings are that it names; None: nowhere."""
-    read_as(ProblemTable, data)
-    family = data["family"]
-    if family not in FAMILIES:
+    family = data.get("family")
+    if isinstance(family, str) and family not in FAMILIES:  # whatever else is wrong depends on it
         raise unknown("family", family, FAMILIES)
+    read_as(ProblemTable, data)
+    assert isinstance(family, str)
     problem = FAMILIES[family](from_description(data["domain"], folder), **_arguments(family, data))
     grid = _grid(data, problem.domain)
     problem.mask(grid)
