@@ -15,11 +15,11 @@ import json
 import sys
 import time
 
-from validation.fuzzing import arrays, commands, networks, texts
+from validation.fuzzing import arrays, commands, drawings, networks, texts
 from validation.fuzzing.child import poll, start
 from validation.markdown import table
 
-TARGETS = texts.TARGETS | arrays.TARGETS | networks.TARGETS | commands.TARGETS
+TARGETS = texts.TARGETS | drawings.TARGETS | arrays.TARGETS | networks.TARGETS | commands.TARGETS
 WRONG = ("traceback", "bad message", "hang", "over memory", "crash", "wrong contents")
 OUTCOMES = ("refused", "accepted", *WRONG)
 BATCH = 16
@@ -33,7 +33,7 @@ def prepare(targets):
     import torch
 
     torch.set_num_threads(1)  # forked processes have none of the other threads
-    if not set(targets) <= set(texts.TARGETS):
+    if not set(targets) <= {*texts.TARGETS, *drawings.TARGETS}:
         for sample in (*arrays.SAMPLES, *networks.SAMPLES):
             sample()
     for sample in (texts.configurations, texts.problems, texts.entries):

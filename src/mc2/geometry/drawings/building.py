@@ -10,7 +10,7 @@ from mc2.geometry.compositions import Union
 from mc2.geometry.domain import Domain
 from mc2.geometry.drawings.drawing import Drawing
 from mc2.geometry.drawings.flattening import flattened
-from mc2.geometry.drawings.joining import extent, join, without_copies, without_points
+from mc2.geometry.drawings.joining import check_extent, extent, join, reach, without_copies, without_points
 from mc2.geometry.drawings.mending import Mended, inside, mended
 from mc2.geometry.drawings.uniting import united
 from mc2.geometry.polygon import Polygon
@@ -38,8 +38,7 @@ def build(drawing: Drawing, mend: float = MEND, flatness: float = FLATNESS, over
     mend, flatness = _share("mend", mend), _share("flatness", flatness)
     notes = list(drawing.notes)
     size = extent(drawing.curves)
-    if not size > 0:
-        raise InputError("all its points are one")
+    check_extent(size, reach(drawing.curves))
     curves = without_points(drawing.curves, size, notes)
     curves = without_copies(curves, size, notes)
     curves = join(curves, size, mend * size, notes)

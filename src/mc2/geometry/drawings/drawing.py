@@ -21,6 +21,12 @@ MAX_NAME = 100
 """Characters of a name that a drawing gives to a part."""
 LARGEST = 1e100
 """Largest coordinate."""
+SMALLEST = 1e-100
+"""Smallest size."""
+FARTHEST = 1e8
+"""Times its size that a drawing may reach from the origin: beyond, rounding cannot tell its points apart."""
+TOUCHING = 1e-9
+"""Points closer than so many sizes of the drawing are the same."""
 
 MILLIMETRES = {
     "um": 1e-3, "mm": 1.0, "cm": 10.0, "m": 1e3, "km": 1e6, "in": 25.4, "ft": 304.8, "yd": 914.4,

@@ -124,7 +124,8 @@ class _Reader:
             plain = isinstance(entry, list | tuple) and 2 <= len(entry) <= 4
             if not plain or not all(isinstance(v, int | float) and not isinstance(v, bool) for v in entry):
                 raise InputError(f"{place} position {k + 1} is {short(entry)}: it must be two numbers")
-            found.append((float(entry[0]), float(entry[1])))
+            x, y = (float(v) if abs(v) < 1e308 else math.inf for v in entry[:2])  # an integer may be no float
+            found.append((x, y))
             check_point(found[-1], f"{place} position {k + 1}")
         return found
 

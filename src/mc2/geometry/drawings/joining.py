@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mc2.geometry.drawings.drawing import Curve, at
+from mc2.errors import InputError
+from mc2.geometry.drawings.drawing import FARTHEST, SMALLEST, TOUCHING, Curve, at
 from mc2.geometry.drawings.segments import Line, Point, Segment, begin_at, end_at, first, last, points, reverse
-
-TOUCHING = 1e-9
-"""Points closer than so many sizes of the drawing are the same."""
 
 
 class _End(NamedTuple):
@@ -27,6 +25,22 @@ def extent(curves: Sequence[Curve]) -> float:
     """The longer side of the box around all points that curves are given by."""
     every = np.array([point for curve in curves for segment in curve.segments for point in points(segment)])
     return float(np.ptp(every, axis=0).max())
+
+
+def reach(curves: Sequence[Curve]) -> float:
+    """The largest coordinate of the points that curves are given by."""
+    return max(abs(x) for curve in curves for segment in curve.segments for point in points(segment) for x in point)
+
+
+def check_extent(size: float, largest: float) -> None:
+    """Refuse a drawing that is a point, or whose points rounding cannot tell apart."""
+    if not size > 0:
+        raise InputError("all its points are one")
+    if not size >= SMALLEST or largest > FARTHEST * size:
+        raise InputError(
+            f"is {size:.3g} in size and reaches {largest:.3g} from the origin: it must be at least {SMALLEST:g}, and "
+            f"reach at most {FARTHEST:g} times its size"
+        )
 
 
 def without_points(curves: Sequence[Curve], size: float, notes: list[str]) -> list[Curve]:

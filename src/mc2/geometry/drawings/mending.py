@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.geometry.drawings.crossings import Array, Crossing, Indices, find_crossings
-from mc2.geometry.drawings.drawing import at
-from mc2.geometry.drawings.joining import TOUCHING
+from mc2.geometry.drawings.drawing import TOUCHING, at
 
 SPECK = 1e-6
 """Rings smaller than so many sizes of the drawing are left out."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mc2.checks import finite
 from mc2.errors import InputError
-from mc2.geometry.drawings.drawing import LARGEST
+from mc2.geometry.drawings.drawing import LARGEST, TOUCHING
 from mc2.geometry.drawings.segments import Cubic, Point, Segment, polyline
 
 Array = NDArray[np.float64]
@@ -28,11 +28,11 @@ def through(points: Any, closed: bool, corner: float = 60.0, name: str | None = 
     corner: degrees by which chords must turn at a point for it to be a corner, which stays sharp.
     """
     where = np.asarray(points, float)
-    if closed and len(where) > 1 and np.array_equal(where[0], where[-1]):
-        where = where[:-1]
     if len(where) > 1:
-        kept = np.concatenate([[True], np.any(where[1:] != where[:-1], axis=1)])
-        where = where[kept]
+        least = TOUCHING * float(np.ptp(where, axis=0).max())
+        where = where[np.concatenate([[True], np.hypot(*np.diff(where, axis=0).T) > least])]
+        if closed and len(where) > 1 and np.hypot(*(where[0] - where[-1])) <= least:
+            where = where[:-1]
     if len(where) < (3 if closed else 2):
         raise InputError(f"has {len(where)} different points: a curve needs 2, and a closed one 3")
     chords = np.diff(np.concatenate([where, where[:1]]) if closed else where, axis=0)
