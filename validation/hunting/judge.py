@@ -198,7 +198,7 @@ def _off(true: float, claimed: float, floor: float) -> float:
 
 
 def broken(row: Row) -> list[str]:
-    """The claims of a case that its true error breaks, by the rules of the issue: three times off, or a crash."""
+    """The claims of a case that its true error breaks, three times off, or a crash."""
     if row["outcome"] != "solved":
         fine = row["outcome"] == "out of time" or (row["outcome"] == "refused" and "\n" not in row["message"])
         return [] if fine else [f"{row['outcome']}: {row['message'].splitlines()[0]}"]
@@ -251,7 +251,7 @@ def summary(rows: list[Row]) -> Row:
 
 
 def verdict(rows: list[Row]) -> dict[str, bool]:
-    """What the issue asks for, each true or false."""
+    """The rules of docs/solve.md, each true or false."""
     whole = summary(rows)
     held = [whole["rms held"], whole["mean held"]]
     low = [row["within"] for row in rows if row["outcome"] == "solved" and row["converged"]]

@@ -379,14 +379,16 @@ class _Maker:
         low, middle, high = (base + end for end in mean)
         least, centre, most = (float(np.sqrt(max(base_square + end, 0.0))) for end in square)
         least = least if least > CLEAR * centre else 0.0
-        shift, reach = self._source(chosen, inside, share)
+        (lower, shift, higher), reach = self._source(chosen, inside, share)
+        low, high = middle - float(np.hypot(middle - low, lower)), middle + float(np.hypot(high - middle, higher))
         reach += float(np.sqrt(self.hidden[1] / share)) + self.floor
         wider = self.hidden[0] / share + self.floor
-        low, high = low + min(shift[0], 0.0) - wider, high + max(shift[1], 0.0) + wider
-        most = max(most + reach, abs(middle))
+        low, high = low + shift - wider, high + shift + wider
+        middle = float(np.clip(middle, low, high))  # without the noise of a rough source, as long as that is possible
         sure = max(low, -high, 0.0)  # |mean| is at least so much, and the root mean square is never less
-        rms = Interval(max(centre, abs(middle)), max(least - reach, sure, 0.0), most)
-        return Region(bounds, int(chosen.sum()), Interval(middle, float(low), float(high)), rms)
+        centre = max(centre, abs(middle))
+        rms = Interval(centre, max(least - reach, sure, 0.0), max(most + reach, centre))
+        return Region(bounds, int(chosen.sum()), Interval(middle, low, high), rms)
 
     def _average(
         self, values: Array, variance: Array, chosen: NDArray[np.bool_], share: float
@@ -400,22 +402,24 @@ class _Maker:
 
     def _source(
         self, chosen: NDArray[np.bool_], inside: NDArray[np.bool_], share: float
-    ) -> tuple[tuple[float, float], float]:
-        """What is left of the source may do: to the mean, from … to, and to the root mean square, at most.
+    ) -> tuple[tuple[float, float, float], float]:
+        """What is left of the source does to the mean, and may do to the root mean square at most.
 
-        Its walks are noisy wherever it is rough, so what they say is not added: intervals reach as far as it could,
-        and as far as the lift itself says.
+        Of the mean: how far the interval reaches down and up from what walks say, and between them what they say. Where
+        the source is rough they are noisy, so that the root mean square is not added: its interval reaches as far as
+        they allow, and as far as the lift itself says.
         """
         if self.scores.source_mean is None or self.scores.source_variance is None:
-            return (0.0, 0.0), 0.0
+            return (0.0, 0.0, 0.0), 0.0
         left, variance = self.scores.source_mean, self.scores.source_variance
-        low, _, high = self._average(left, variance, chosen, share)
+        low, middle, high = self._average(left, variance, chosen, share)
         weight = chosen / share if self.drawn.weight is None else self.drawn.weight * chosen / share
         # from the variances: where few walks meet the source, the squares themselves hardly spread
         noise = np.sqrt(np.sum(weight**2 * (4 * np.maximum(left**2 - variance, 0) * variance + 2 * variance**2)))
         square = max(float(np.mean(weight * (left**2 - variance))), 0.0) + self.quantile * float(noise) / len(left)
         own = self.quantile * float(np.sqrt(np.mean(self.lift_error[inside] ** 2)))
-        return (low - own, high + own), float(np.hypot(np.sqrt(square), own))
+        ends = float(np.hypot(middle - low, own)), middle, float(np.hypot(high - middle, own))
+        return ends, float(np.hypot(np.sqrt(square), own))
 
 
 def _skewed(values: Array, quantile: float) -> tuple[float, float, float]:
