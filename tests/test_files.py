@@ -152,7 +152,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path):
 
 
 def test_remnants_of_the_dead_are_removed_by_the_next_writer(tmp_path):
-    """Of the same file: those of others, and what only looks like one, stay."""
+    """Remnants of other files, and what only looks like one, stay."""
     orphan(tmp_path / "a.txt")
     orphan(tmp_path / "b.txt")
     (tmp_path / f".a.txt.{'1' * 16}.tmp").mkdir()

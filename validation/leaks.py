@@ -24,7 +24,7 @@ from mc2.geometry import Disk
 
 GRID = 16
 ARRAY_EVERY, COMPILED_EVERY = 5, 100
-"""Of so many functions one is called on arrays, and one is compiled, which takes half a second."""
+"""One in so many functions is called on arrays, and one is compiled, which takes half a second."""
 SHOWN = 1000
 """Problems after which memory is written down, again and again."""
 

@@ -147,7 +147,7 @@ def test_points_of_ones_own():
 
 @pytest.mark.parametrize("how", [{"walks": 2}, {"walks": 4, "corrector": "wos"}])
 def test_solutions(how):
-    """Of the problem itself, and of one that is the same but another object; also on other pixels."""
+    """A solution is certified for its own problem and for an equal one, and on other pixels."""
     solution = mc2.solve(PROBLEM, grid=GRID, **how)
     true = (np.sin(3 * X) * np.cos(2 * Y) - solution.values)[MASK]
     check(lambda seed: mc2.certify(PROBLEM, solution, seed=seed, **FEW), true)

@@ -21,7 +21,7 @@ def folder(tmp_path):
 
 
 def test_json_is_the_certificate(folder):
-    """Of a field of zeros, in a file that does not say where it lies."""
+    """The field is zero, in a file that does not say where it lies."""
     np.save(folder / "zeros.npy", np.zeros(GRID.shape))
     few = ("--walks", 8, "--points", 300, "--confidence", 0.99, "--seed", 3)
     done = mc2("certify", "p.toml", "zeros.npy", "--bounds=-1,1,-1,1", *few, "--json", folder=folder)

@@ -162,7 +162,7 @@ def test_levels_of_poles_and_powers():
 
 @each_biharmonic
 def test_laplacians(basis):
-    """Of the columns, by finite differences; those of the harmonic half vanish."""
+    """The columns' Laplacians are those of finite differences, and vanish for the harmonic half."""
     x, y = POINTS
     found = basis.laplacians(x, y)
     expected = laplacian(basis.columns, x, y)

@@ -31,7 +31,7 @@ def _on_one_thread():
 
 
 def largest_error(problem, exact, grid=GRID, margin=0.0):
-    """Of the fit at pixels, and the fit. margin: pixels closer to the boundary are left out."""
+    """The largest error of the fit at pixels, and the fit. margin: pixels closer to the boundary are left out."""
     fit, mask = fit_boundary(problem), problem.mask(grid) & (problem.domain.distance(*grid.points()) > margin)
     x, y = (c[mask] for c in grid.points())
     return np.abs(fit.field.on_grid(grid, mask)[mask] - exact(x, y)).max(), fit
@@ -230,7 +230,7 @@ def test_points_lie_on_the_boundary():
 
 @pytest.mark.parametrize("domain", [Disk(), Square(), Annulus(0.3, 1.0), L_SHAPE], ids=repr)
 def test_weights_are_lengths(domain):
-    """Of the pieces of boundary that points stand for, crowded or not; they integrate functions."""
+    """A point's weight is the length of boundary that it stands for, crowded or not; weights integrate functions."""
     perimeter = sum(leaf.perimeter for leaf in domain.leaves())
     for crowded in ([], [corner.center for corner in domain.corners()]):
         points, weights = spread(domain, crowded)
@@ -317,7 +317,7 @@ def test_a_narrow_bump_on_the_boundary_is_fitted():
 
 
 def test_errors_are_never_below_rounding():
-    """Of the terms, not of their sum: 1e8 + x, less a constant, leaves eight digits."""
+    """The terms are rounded, not their sum alone: 1e8 + x, less a constant, leaves eight digits."""
     for text, terms in (("1", 1.0), ("1e8 + x", 1e8), ("0", 0.0)):
         fit = fit_boundary(mc2.Laplace(Disk(), boundary=text))
         assert fit.error >= 1e-15 * terms

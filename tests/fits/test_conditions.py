@@ -13,7 +13,7 @@ ELL = Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
 
 
 def first_coefficient(u):
-    """Of √r cos(θ/2) at the origin: the others are orthogonal to it on half circles."""
+    """The coefficient of √r cos(θ/2) at the origin: the other terms are orthogonal to it on half circles."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     angle, r = 0.5 * np.pi * (nodes + 1), 0.5
     values = u(r * np.cos(angle), r * np.sin(angle))

@@ -12,7 +12,7 @@ from mc2.geometry import Disk, Square
 HALF, VALUE = 1e-4, 1e4
 ARC = mc2.Laplace(Disk(), boundary=f"where(abs(arctan2(y, x) - 0.7) < {HALF}, {VALUE}, 0)")
 SHARE = HALF / np.pi
-"""Of the boundary."""
+"""The arc's share of the boundary."""
 
 
 @pytest.mark.parametrize("half", [1e-3, 1e-4, 1e-6])
@@ -55,7 +55,7 @@ def test_what_walks_have_met_is_not_hidden():
 
 
 def test_only_what_is_larger_is_hidden():
-    """Of a smooth part that walks have met, and a spike that they have not, the spike."""
+    """The data have a smooth part that walks have met and a spike that they have not: the spike alone is hidden."""
     task = mc2.Laplace(Disk(), boundary=f"x + where(abs(arctan2(y, x) - 0.7) < {HALF}, {VALUE}, 0)")
     mean, _ = Edge(task).left(Field()).hidden(1.0)
     assert mean == pytest.approx(SHARE * VALUE, rel=0.1)

@@ -166,7 +166,7 @@ def test_a_small_budget_goes_where_the_most_is_missed():
 
 
 def test_rounding_is_not_rough():
-    """Of a large constant, in cells that hold nothing else."""
+    """A large constant is rounded, in cells that hold nothing else."""
     found = integrate(lambda x, y: np.where(x + 0.3 * y < 0.5, 1e6 / 3, 0.0), cells(8), 1e-3, MOST)
     assert np.isfinite(found.left)
     assert abs(found.mass.sum() - 0.35e6 / 3) < 4 * found.left

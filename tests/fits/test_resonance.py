@@ -171,7 +171,7 @@ def test_data_that_oscillate_faster_than_samples_are_no_success(order):
 
 @pytest.mark.parametrize("half", [1e-4, 1e-2])
 def test_a_narrow_electrode_is_seen(half):
-    """Of half-width 1e-4 it fell between all samples, and the answer was 0 ± 0."""
+    """One of half-width 1e-4 fell between all samples, and the answer was 0 ± 0."""
     height = 1e4
     text = f"where((x > 0)*(abs(y) < {np.sin(half):.17g}), {height}, 0)"
 
@@ -214,7 +214,7 @@ def test_the_bound_holds_for_waves_from_a_point_nearby(domain, away):
 
 
 def test_the_distance_to_an_eigenvalue():
-    """Of the disk's second radial one, from both sides."""
+    """From both sides of the disk's second radial eigenvalue."""
     square = jn_zeros(0, 2)[1] ** 2
     for away in (-1e-3, 1e-5, 1e-3):
         problem = mc2.Helmholtz(Disk(), k=float(np.sqrt(square * (1 + away))), source=0, boundary="x")

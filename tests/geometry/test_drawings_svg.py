@@ -59,7 +59,7 @@ def test_after_a_closed_subpath_a_move_is_from_its_beginning():
 @pytest.mark.parametrize("sweep", [0, 1])
 @pytest.mark.parametrize("turn", [0, 30, -75])
 def test_elliptic_arcs_lie_on_their_ellipse(large, sweep, turn):
-    """Of the four arcs through two points, the one that the flags name: by its centre, side and length."""
+    """Four arcs go through two points: the flags name one, by its centre, side and length."""
     rx, ry = 5.0, 3.0
     [(segments, _)] = read_path(f"M1 2A{rx} {ry} {turn} {large} {sweep} 4 4.5", None)
     t = np.linspace(0, 1, 9)[:, None]

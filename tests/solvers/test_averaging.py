@@ -47,7 +47,7 @@ def test_means_and_their_variances():
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1e-1, 1.0])
 @pytest.mark.parametrize("walks", [4, 64])
 def test_the_error_is_below_both(size, walks):
-    """Of the field alone, and of the walks' mean alone; with error bars that tell."""
+    """The average beats the field alone and the walks' mean alone, and its error bars tell."""
     field, exact = off_by(size), PROBLEM.exact(X, Y)
     made, mean, _ = averaged(field, walks)
     alone, walked = rms(field(X, Y) - exact), rms(field(X, Y) + mean - exact)

@@ -232,7 +232,7 @@ def test_intervals_are_consistent(task, start):
 
 
 def test_narrow_arcs_are_certified():
-    """Of half-width 1e-4 and value 1e4: few walks meet it, and the interval holds the error all the same."""
+    """Few walks meet an arc of half-width 1e-4 and value 1e4, and the interval holds the error all the same."""
     task = mc2.Laplace(Disk(), boundary="where(abs(arctan2(y, x) - 0.7) < 1e-4, 1e4, 0)")
     x, y = (c[task.mask(GRID)] for c in GRID.points())
     first, last, z = np.exp(0.6999j), np.exp(0.7001j), x + 1j * y
@@ -273,7 +273,7 @@ def test_symmetric_values_have_normal_intervals():
 
 
 def test_certificates_are_in_the_user_s_units():
-    """Of a problem far away, of another size and with other values than those it is solved with."""
+    """The problem lies far away, with another size and other values than those it is solved with."""
     length, value, x0, y0 = 1e-5, 1e20, 3e-4, -2e-4
     inner = f"exp(2*(x - {x0})/{length})*cos(2*(y - ({y0}))/{length})"
     task = mc2.Laplace(Disk(length, center=(x0, y0)), boundary=f"{value!r}*{inner}")

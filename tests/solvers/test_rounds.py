@@ -27,7 +27,7 @@ def jump(x, y):
 
 
 def error(rounds, exact):
-    """Of the field, at pixels."""
+    """The error of the field at pixels."""
     mask = rounds.problem.mask(GRID)
     x, y = (c[mask] for c in GRID.points())
     return rounds.field.on_grid(GRID, mask)[mask] - exact(x, y)

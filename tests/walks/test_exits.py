@@ -187,7 +187,7 @@ def test_samples_of_the_source_are_unbiased(family, domain):
 
 
 def test_samples_of_the_source_tell_the_laplacian():
-    """Of biharmonic walks: Δu solves Poisson's equation with the same source."""
+    """Δu of a biharmonic u solves Poisson's equation with the same source."""
     task = sourced("biharmonic")
     start = np.array([[0.3, 0.1], [-0.5, 0.4]], np.float32).astype(float)
     found = find_exits(task, start, 100_000, Options(seed=2), sampled=True)

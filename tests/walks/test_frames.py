@@ -162,7 +162,7 @@ def test_bad_options_of_batches():
 
 @pytest.mark.parametrize("text", ["1e-50*x*1e50", "x*1e-30*1e-30/1e-60", "exp(200*x)/exp(200*x)*x"])
 def test_formulas_that_float32_cannot_evaluate(text):
-    """Of ordinary size, but their parts are not: walks would see 0, or no number at all."""
+    """The sums are of ordinary size, their parts are not: walks would see 0, or no number at all."""
     points = [[0.3, 0.2], [-0.5, 0.4]]
     expected = estimate(mc2.Laplace(Disk(), "x"), 100, points=points, device="cpu")
     found = estimate(mc2.Laplace(Disk(), text), 100, points=points, device="cpu")

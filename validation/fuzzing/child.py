@@ -21,7 +21,7 @@ from mc2.errors import InputError
 MEMORY = 2 << 30
 """Bytes that a process may take, besides what it starts with."""
 SECONDS = 20.0
-"""Of a processor, after which an input counts as one that hangs."""
+"""Seconds of a processor after which an input counts as one that hangs."""
 WAIT = 120.0
 """Seconds after which it does so in any case: it waits for something that does not come."""
 LONGEST = 1000

@@ -28,7 +28,7 @@ def modes_of(
 
 
 def arc_modes(middle: float, half: float, count: int) -> Coefficients:
-    """Of the function that is 1 where the angle differs from `middle` by less than `half`, else 0."""
+    """Fourier coefficients of the function that is 1 at angles within `half` of `middle`, else 0."""
     n = np.arange(1, count)
     rest = 2 * np.sin(n * half) / (np.pi * n) * np.exp(-1j * n * middle)
     return np.concatenate([[half / np.pi], rest])

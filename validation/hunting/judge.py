@@ -24,7 +24,7 @@ from validation.hunting.case import CLASSES, Case
 QUANTILE = 1.96
 CERTIFICATE_WALKS = 32
 FOREIGN_ERROR = 1e-3
-"""Of the largest value: the size of the error in the field of somebody else that `mc2.certify` is given."""
+"""Error in the foreign field that `mc2.certify` is given, as a part of the field's largest value."""
 
 Row = dict[str, Any]
 

@@ -45,7 +45,7 @@ MAX_STEPS = 1024
 METHOD_WALKS = 8
 """Walks per pixel that a method of ours is given."""
 WILD = 1e100
-"""Times the problem's data beyond which a field is refused, since its squares might overflow."""
+"""A field is refused if it exceeds the problem's data by this factor: its squares might overflow."""
 
 
 @checked

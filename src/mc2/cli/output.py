@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mc2.cli.progress import progress
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
@@ -92,6 +94,26 @@ def present(
     tables(console, contents)
     if plot:
         console.print(f"drawn to {plot}", soft_wrap=True)
+
+
+def present_study(
+    doing: str,
+    study: Callable[..., dict[str, Any]],
+    tables: Callable[["Console", dict[str, Any]], None],
+    draw: Callable[[dict[str, Any]], "Figure"],
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a study of instances that can be interrupted, and present what it returns.
+
+    doing: what a bar of progress says.
+    study: called with `report`, the function that moves that bar.
+    """
+    with interruptible():
+        check_plot(plot)
+        with progress(doing, "instances") as report:
+            contents = study(report=report)
+        present(contents, tables, draw, plot, as_json)
 
 
 def table(title: str, *columns: str) -> "Table":

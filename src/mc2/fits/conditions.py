@@ -53,7 +53,7 @@ HOLE_DEGREE = 16
 UNIT = 4.0
 """Derivatives count by this part of the domain's radius."""
 ROUNDING = 1e-15
-"""Of the sum of the sizes of all that is added up: no error is below."""
+"""Rounding as a part of the sum of the sizes of all that is added up: no error is claimed to be below."""
 INTERIOR = 600
 """Points inside the domain at which functions are compared with their rows."""
 SAFETY = 1.5

@@ -161,7 +161,7 @@ class CornerFunctions:
 
     @cached_property
     def _ladder(self) -> tuple[NDArray[np.int64], Array]:
-        """Of every term, the nearest one before it of which it is a whole stride's power away, and that stride.
+        """For every term, the nearest one before it of which it is a whole stride's power away, and that stride.
 
         Complex powers cost much, and products little: strides that occur often are shared.
         """

@@ -22,7 +22,7 @@ ALONG = 400
 CELLS = 192
 """Cells along the longer side of the grid on which paths are searched."""
 MARGIN = 0.06
-"""Of that grid around the domain, in units of its size."""
+"""Margin of that grid around the domain, as a part of the domain's size."""
 CLEAR = 1e-7
 """Distance from the domain, as a part of the distance from the corner, below which a path is not outside."""
 

@@ -23,11 +23,11 @@ Array = NDArray[np.float64]
 COMPATIBLE = 1e-6
 """Part of what flows in and out by which both may differ: numbers are rounded, and measured."""
 HALVINGS = 30
-"""Of a panel of the boundary, where an integrand is not smooth."""
+"""How often a panel of the boundary is halved, at most, where an integrand is not smooth."""
 NODES = 12
-"""Of Gauss and Legendre's rule, on every panel."""
+"""Nodes of the Gauss–Legendre rule on every panel."""
 PANELS = 32
-"""On the whole boundary, about, before any is halved."""
+"""Panels on the whole boundary, about, before any is halved."""
 MOST_PANELS = 20_000
 RESOLVED = 1e-13
 """Change of a panel's integral, as a part of the whole one, at which it is not halved again."""

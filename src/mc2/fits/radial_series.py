@@ -10,9 +10,9 @@ from mc2.problems.operator import Operator
 
 Array = NDArray[np.float64]
 DEGREE = 24
-"""Of the series, at least; more for many waves."""
+"""Smallest degree of the series; it is higher for many waves."""
 STEP = 0.02
-"""Between orders whose differences are the derivative by the order."""
+"""Step between the orders whose finite differences give the derivative by the order."""
 DIFFERENCES = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 """Central differences of eighth order."""
 

@@ -28,6 +28,10 @@ class Condition(ABC):
     word: ClassVar[str]
     value: Function
 
+    def __post_init__(self) -> None:
+        for name in tuple(vars(self)):
+            _read(self, name)
+
     def weights(self, x: Array, y: Array) -> tuple[Array, Array]:
         """a and b of a·u + b·∂u/∂n = value at boundary points."""
         return np.full(np.shape(x), 0.0 if self.reflecting else 1.0), np.full(np.shape(x), float(self.reflecting))
@@ -103,9 +107,6 @@ class Dirichlet(Condition):
     reflecting = False
     word = "dirichlet"
 
-    def __post_init__(self) -> None:
-        _read(self, "value")
-
 
 @dataclass(frozen=True)
 class Neumann(Condition):
@@ -118,9 +119,6 @@ class Neumann(Condition):
 
     reflecting = True
     word = "neumann"
-
-    def __post_init__(self) -> None:
-        _read(self, "value")
 
 
 @dataclass(frozen=True)
@@ -136,10 +134,6 @@ class Robin(Condition):
 
     reflecting = True
     word = "robin"
-
-    def __post_init__(self) -> None:
-        _read(self, "coefficient")
-        _read(self, "value")
 
     def weights(self, x: Array, y: Array) -> tuple[Array, Array]:
         assert isinstance(self.coefficient, Function)

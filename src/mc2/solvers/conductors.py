@@ -19,9 +19,9 @@ from mc2.solvers.solve import solve
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-10
-"""Of the potentials, which are between 0 and 1: as many digits as a fit gives."""
+"""Standard error that the potentials, which are between 0 and 1, are solved to: as many digits as a fit gives."""
 PIXELS = 32
-"""Of the grids that nobody looks at."""
+"""Pixels along a side of the grids that the potentials are solved on; nobody looks at them."""
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ FIELD, ERRORS = "viridis", "magma"
 DECADES = 4
 """Powers of ten that errors are drawn over."""
 MARGIN = 0.02
-"""Of a panel around the grid, so that an outline is not cut at the frame."""
+"""Empty margin around the grid as a part of its longer side, so that an outline is not cut at the frame."""
 ARROWS = 24
-"""Of a gradient, along the longer side."""
+"""Arrows of a gradient along the longer side."""
 
 
 def plot(

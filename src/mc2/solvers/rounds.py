@@ -40,7 +40,7 @@ POINTS = 3600
 FINEST = 2048
 """Pixels along a side of a grid around a domain, at most: in thinner ones points are drawn at random."""
 THINNEST = 2.0
-"""Times the distance within which walks end: less deep domains are too thin for them."""
+"""Depth that a domain needs, as a multiple of the distance within which walks end: thinner ones are refused."""
 HELPED = 0.9
 """A round is kept if the spread of the walks falls at least to this part."""
 SLOW = 0.5

@@ -110,16 +110,10 @@ def to_xarray(solution: "Solution") -> Any:
 
 
 def _save_npz(solution: "Solution", path: Path) -> None:
+    fields = {"values": solution.values, "standard_error": solution.standard_error, "mask": solution.mask}
+    about = {"bounds": np.array(solution.grid.bounds), "record": np.array(json.dumps(record(solution)))}
     with replacing(path) as file:
-        np.savez(
-            file,
-            allow_pickle=False,
-            values=solution.values,
-            standard_error=solution.standard_error,
-            mask=solution.mask,
-            bounds=np.array(solution.grid.bounds),
-            record=np.array(json.dumps(record(solution))),
-        )
+        np.savez(file, allow_pickle=False, **fields, **about)
 
 
 def _save_nc(solution: "Solution", path: Path) -> None:

@@ -68,16 +68,9 @@ def solve(
     if not chosen.reflecting:
         need_dirichlet(problem, f"solutions by {chosen.name!r}")
     options = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=chosen.max_steps if max_steps is None else max_steps,
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+        seed=seed, epsilon=epsilon, unit=unit, max_steps=chosen.max_steps if max_steps is None else max_steps,
+        sampling=sampling, stratify=stratify, estimator=estimator, device=device, threads=threads,
+    )  # fmt: skip
     grid, frame = as_grid(grid, problem.domain), Frame.of(problem)
     if not frame.trivial:
         problem.mask(grid)  # refused in the user's units

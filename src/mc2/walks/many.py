@@ -64,16 +64,9 @@ def estimate_batch(
     All else is as in `estimate`.
     """
     chosen = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=max_steps,
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+        seed=seed, epsilon=epsilon, unit=unit, max_steps=max_steps, sampling=sampling, stratify=stratify,
+        estimator=estimator, device=device, threads=threads,
+    )  # fmt: skip
     each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
     checked = check_budgets(budgets if each is None else [max(each, default=1)])
     grid = grid or Grid()

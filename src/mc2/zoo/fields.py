@@ -88,16 +88,9 @@ def make_fields(
     """
     grid = grid or Grid()
     chosen = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=max_steps,
-        sampling=sampling,
-        stratify=stratify,
-        estimator="reduced",  # for Helmholtz
-        device=device,
-        threads=threads,
-        unit=STANDARD["unit"],
-    )
+        seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps, sampling=sampling, stratify=stratify,
+        estimator="reduced", device=device, threads=threads,  # reduced: for Helmholtz
+    )  # fmt: skip
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
     if problems and choose_device(device, plan_for_batch(problems[0], chosen)) == "cuda":
         found = _on_gpu(problems, keys, check_budgets(budgets), grid, chosen)

@@ -28,7 +28,7 @@ UNKNOWN = "–"
 LARGEST_FIGURE = 4_000_000
 """Bytes; a page with larger ones would be slow to load."""
 Rows = list[tuple[str, list[str]]]
-"""Of a table: what a row is called, and its cells."""
+"""The rows of a table: what each is called, and its cells."""
 PNG = b"\x89PNG\r\n\x1a\n"
 
 COLUMNS = (

@@ -1,12 +1,12 @@
 """`mc2 zoo calibrate`: whether the zoo is as hard for plain walks as the paper's data were."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mc2.cli.arguments import Device, GridSize, Json, Plot
-from mc2.cli.output import check_plot, interruptible, present, table, walking_facts
-from mc2.cli.progress import progress
+from mc2.cli.output import present_study, table, walking_facts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,14 +20,11 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Compare plain walks on the zoo with the paper: PSNR at 8 walks per pixel, and the tiers of difficulty."""
-    with interruptible():
-        from mc2.geometry import Grid
-        from mc2.zoo.studies import draw_calibration, study_calibration
+    from mc2.geometry import Grid
+    from mc2.zoo.studies import draw_calibration, study_calibration
 
-        check_plot(plot)
-        with progress("walking", "instances") as report:
-            contents = study_calibration(per_family, grid=Grid(grid), device=device, report=report)
-        present(contents, _print_tables, draw_calibration, plot, as_json)
+    study = partial(study_calibration, per_family, grid=Grid(grid), device=device)
+    present_study("walking", study, _print_tables, draw_calibration, plot, as_json)
 
 
 def _print_tables(console: "Console", contents: dict[str, Any]) -> None:

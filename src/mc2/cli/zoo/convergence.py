@@ -1,12 +1,12 @@
 """`mc2 zoo convergence`: whether the error of the walks falls as one over their number."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mc2.cli.arguments import Device, GridSize, Json, Plot, Seed, Split, parse_budgets, parse_families
-from mc2.cli.output import check_plot, interruptible, present, table, walking_facts
-from mc2.cli.progress import progress
+from mc2.cli.output import present_study, table, walking_facts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,18 +28,14 @@ def convergence(
     as_json: Json = False,
 ) -> None:
     """Fit the slope of log error against log walks for every instance: −1 where all is consistent."""
-    with interruptible():
-        from mc2.geometry import Grid
-        from mc2.zoo.studies import draw_convergence, study_convergence
+    from mc2.geometry import Grid
+    from mc2.zoo.studies import draw_convergence, study_convergence
 
-        check_plot(plot)
-        names, walks = parse_families(families), parse_budgets(budgets)
-        with progress("walking", "instances") as report:
-            contents = study_convergence(
-                cases, names, split, walks, grid=Grid(grid), max_steps=max_steps, device=device, seed=seed,
-                repeats=repeats, report=report,
-            )  # fmt: skip
-        present(contents, _print_table, draw_convergence, plot, as_json)
+    study = partial(
+        study_convergence, cases, parse_families(families), split, parse_budgets(budgets), grid=Grid(grid),
+        max_steps=max_steps, device=device, seed=seed, repeats=repeats,
+    )  # fmt: skip
+    present_study("walking", study, _print_table, draw_convergence, plot, as_json)
 
 
 def _print_table(console: "Console", contents: dict[str, Any]) -> None:

@@ -1,12 +1,12 @@
 """`mc2 zoo difficulty`: how hard instances are for 32 walks per pixel."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mc2.cli.arguments import Device, GridSize, Json, Plot, Split
-from mc2.cli.output import check_plot, interruptible, present, table, walking_facts
-from mc2.cli.progress import progress
+from mc2.cli.output import present_study, table, walking_facts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,14 +21,11 @@ def difficulty(
     as_json: Json = False,
 ) -> None:
     """Sort instances into the four tiers of difficulty by their mean squared error at 32 walks per pixel."""
-    with interruptible():
-        from mc2.geometry import Grid
-        from mc2.zoo.studies import draw_difficulty, study_difficulty
+    from mc2.geometry import Grid
+    from mc2.zoo.studies import draw_difficulty, study_difficulty
 
-        check_plot(plot)
-        with progress("walking", "instances") as report:
-            contents = study_difficulty(cases, split, grid=Grid(grid), device=device, report=report)
-        present(contents, _print_table, draw_difficulty, plot, as_json)
+    study = partial(study_difficulty, cases, split, grid=Grid(grid), device=device)
+    present_study("walking", study, _print_table, draw_difficulty, plot, as_json)
 
 
 def _print_table(console: "Console", contents: dict[str, Any]) -> None:

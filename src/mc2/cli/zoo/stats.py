@@ -1,12 +1,12 @@
 """`mc2 zoo stats`: what the zoo is made of."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mc2.cli.arguments import Json, Plot, Split
-from mc2.cli.output import check_plot, interruptible, present, table
-from mc2.cli.progress import progress
+from mc2.cli.output import present_study, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,13 +19,10 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Count families, domains, atoms, terms, rejections and retries, from records alone."""
-    with interruptible():
-        from mc2.zoo.studies import draw_statistics, study_statistics
+    from mc2.zoo.studies import draw_statistics, study_statistics
 
-        check_plot(plot)
-        with progress("making instances", "instances") as report:
-            contents = study_statistics(split, count, report)
-        present(contents, _print_tables, draw_statistics, plot, as_json)
+    study = partial(study_statistics, split, count)
+    present_study("making instances", study, _print_tables, draw_statistics, plot, as_json)
 
 
 def _print_tables(console: "Console", contents: dict[str, Any]) -> None:
