@@ -54,7 +54,7 @@ def _read(data: Any, depth: int, folder: Path | None) -> Domain:
 
 def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:
     """What a file draws, if it is in the folder or below."""
-    from mc2.geometry.drawings import read_domain
+    from mc2.geometry.drawings.files import read_drawing, say
 
     options = dict(data)
     name = options.pop("drawing")
@@ -65,7 +65,9 @@ def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"drawing = {short(name)} must be in the folder of the problem file, or below")
-    return read_domain(path, **options)
+    found = read_drawing(path, **options)
+    say(str(path), found.notes)
+    return found.domain
 
 
 def _read_shape(data: dict[str, Any]) -> Domain:

@@ -102,7 +102,7 @@ def read_problem(path: str | Path) -> ProblemFile:
 def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None = None) -> ProblemFile:
     """A problem from the contents of a problem file. folder: where the drawings are that it names; None: nowhere."""
     family = data.get("family")
-    if isinstance(family, str) and family not in FAMILIES:  # whatever else is wrong depends on it
+    if isinstance(family, str) and family not in FAMILIES:  # first, since the other keys depend on it
         raise unknown("family", family, FAMILIES)
     read_as(ProblemTable, data)
     assert isinstance(family, str)

@@ -1,5 +1,6 @@
 """`Solution`: a solved problem: values, error bars, how they came about, and what can be done with them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from mc2.walks.engine import Options
 from mc2.walks.schedule import threads_limited
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from mc2.solvers.certificate import Certificate
@@ -203,13 +205,28 @@ class Solution:
         """How it came about, as plain data."""
         return solution_file.record(self)
 
-    def plot(self, exact: Any = None, title: str = "", **how: Any) -> "Figure":
+    def plot(
+        self,
+        exact: ArrayLike | Callable[..., ArrayLike] | None = None,
+        title: str = "",
+        *,
+        ax: "Axes | None" = None,
+        isolines: int = 10,
+        cmap: str = pictures.FIELD,
+        levels: ArrayLike | None = None,
+        gradient: bool = False,
+    ) -> "Figure":
         """A matplotlib figure of the solution and its standard error and, given the exact field, its error.
 
         exact: a field on the solution's grid, or a function of x and y.
-        how: `ax`, `isolines`, `cmap`, `levels`, `gradient`: see `mc2.solvers.pictures.plot`.
+        ax: axes to draw the solution in, alone.
+        isolines: how many, at round values; 0 for none.
+        cmap: colour map of the field.
+        levels: values of the isolines, instead.
+        gradient: whether to draw arrows along −∇u, as heat and current flow.
         """
-        return pictures.plot(self, exact, title, **how)
+
+        return pictures.plot(self, exact, title, ax=ax, isolines=isolines, cmap=cmap, levels=levels, gradient=gradient)
 
     def _repr_png_(self) -> bytes:
         """What notebooks show."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mc2.checks import checked
 from mc2.errors import InputError, short, unknown
 from mc2.geometry.domain import Domain
 from mc2.geometry.drawings import drawing as drawings
@@ -57,7 +58,10 @@ class Reading(NamedTuple):
 
 
 def read_drawing(path: str | os.PathLike[str], **options: Any) -> Reading:
-    """The same as `read_domain`, with the units of the coordinates, and notes in the place of a warning."""
+    """Read a drawing with the units of its coordinates, and notes in the place of a warning.
+
+    options: those of `read_domain`, by name, and only those that this kind of file has.
+    """
     with naming(path):
         ending = Path(path).suffix.lower()
         if ending not in READERS:
@@ -85,21 +89,44 @@ def _check(name: str, value: object) -> None:
         raise InputError(f"{name} = {short(value)} must be a text")
 
 
-def read_domain(path: str | os.PathLike[str], **options: Any) -> Domain:
+@checked
+def read_domain(
+    path: str | os.PathLike[str],
+    *,
+    units: str | None = None,
+    mend: float | None = None,
+    flatness: float | None = None,
+    overlaps: str | None = None,
+    names: str | None = None,
+    layers: Sequence[str] | None = None,
+    degrees: bool | None = None,
+    inside: str | None = None,
+    pixel: float | None = None,
+    level: float | None = None,
+    smooth: bool | None = None,
+    corner: float | None = None,
+) -> Domain:
     """The domain that a file draws: inside an odd number of its closed curves; open curves within are slits.
 
     path: a file that ends in .svg, .dxf, .geojson, .json, .png, .csv, .txt or .obj.
-    units: of the coordinates, such as "mm", if the file says what its own are; they stay as they are if left out.
-    mend: gaps and loops up to so many sizes of the drawing are mended, and a warning says so; 1e-3 if left out.
-    flatness: curves become lines that are off by at most so many of their sizes; 1e-6 if left out.
-    overlaps: "refuse" or "join", what becomes of closed curves that overlap.
+    units: of the coordinates, such as "mm", if the file says what its own are; they stay as they are if not given.
+    mend: gaps and loops up to so many sizes of the drawing are mended, and a warning says so; 1e-3 if not given.
+    flatness: curves become lines that are off by at most so many of their sizes; 1e-6 if not given.
+    overlaps: "refuse", if not given, or "join": what becomes of closed curves that overlap.
     names: SVG: "id" or "class", whichever goes first as the name of a part. GeoJSON: the property that names parts.
     layers: DXF: only these layers.
-    degrees: GeoJSON: coordinates are longitudes and latitudes, and become metres.
-    inside: PNG: "light" or "dark" pixels. pixel: PNG: the side of one. level: PNG: the shade of the outline.
-    smooth: CSV: whether a spline goes through the points. corner: CSV: degrees of a turn that stays sharp.
+    degrees: GeoJSON: whether coordinates are longitudes and latitudes, which become metres.
+    inside: PNG: "light" or "dark" pixels.
+    pixel: PNG: the side of a pixel.
+    level: PNG: the shade of the outline.
+    smooth: CSV: whether a spline goes through the points.
+    corner: CSV: degrees of a turn that stays sharp.
     """
-    found = read_drawing(path, **options)
+    options = {
+        "units": units, "mend": mend, "flatness": flatness, "overlaps": overlaps, "names": names, "layers": layers,
+        "degrees": degrees, "inside": inside, "pixel": pixel, "level": level, "smooth": smooth, "corner": corner,
+    }  # fmt: skip
+    found = read_drawing(path, **{name: value for name, value in options.items() if value is not None})
     say(os.fspath(path), found.notes)
     return found.domain
 
