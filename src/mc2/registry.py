@@ -26,12 +26,18 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     group: of the entry points.
     own: what the package itself has.
     fits: tells whether something is of this kind.
+    named: tells the name that a thing has by itself, which must then be the one that it is registered by.
     """
 
     def __init__(
-        self, kind: str, group: str, own: Mapping[str, Thing], fits: Callable[[object], bool] = callable
+        self,
+        kind: str,
+        group: str,
+        own: Mapping[str, Thing],
+        fits: Callable[[object], bool] = callable,
+        named: Callable[[Thing], object] | None = None,
     ) -> None:
-        self.kind, self.group, self._fits = kind, group, fits
+        self.kind, self.group, self._fits, self._named = kind, group, fits, named
         self._things = dict(own)
 
     def register(self, name: str, thing: Thing) -> Thing:
@@ -76,4 +82,9 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     def _checked(self, name: str, thing: Thing) -> Thing:
         if not self._fits(thing):
             raise InputError(f"{name!r} = {short(thing)} is no {self.kind}")
+        if self._named and self._named(thing) != name:
+            raise InputError(
+                f"{name!r} = {short(thing)} calls itself {short(self._named(thing))}: register it by that name, which "
+                "files will have"
+            )
         return thing

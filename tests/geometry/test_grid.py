@@ -38,6 +38,13 @@ def test_wrong_sizes(size):
 def test_wrong_bounds(bounds):
     with pytest.raises(InputError, match="grid bounds"):
         Grid(8, bounds=bounds)
+    with pytest.raises(InputError, match="grid bounds"):
+        Grid.over(bounds, 8)
+
+
+def test_unknown_arguments():
+    with pytest.raises(InputError, match="unknown argument of Grid 'bound': did you mean 'bounds'"):
+        Grid(8, bound=(0, 1, 0, 1))
 
 
 def test_covering():

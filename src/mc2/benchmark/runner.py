@@ -13,7 +13,7 @@ from mc2 import __version__
 from mc2.benchmark.methods.method import Case, Method
 from mc2.benchmark.scores import score_field, summarise
 from mc2.checks import whole
-from mc2.errors import InputError
+from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import Estimate
@@ -53,6 +53,11 @@ def evaluate(
     keep: called with every instance and its predicted field, 0 outside the mask.
     """
     count, grid = whole("count", count, 1), grid or Grid()
+    if not isinstance(method, Method):
+        raise InputError(f"method = {short(method)} must be a Method, such as make_method('wos') gives")
+    if not isinstance(grid, Grid):
+        raise InputError(f"grid = {short(grid)} must be a Grid, such as Grid(64)")
+    method.check()
     distance = _distance(lpips and method.setting != "points")
     rows = []
     for index in range(count):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mc2.checks import numbers, whole
+from mc2.checks import CheckedArguments, numbers, whole
 from mc2.errors import InputError, short
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(metaclass=CheckedArguments):
     """ny × nx cell centres: row = y, increasing; column = x.
 
     The centres on [xmin, xmax] are x_j = xmin + (j + 1/2)(xmax - xmin)/nx, and likewise in y.
@@ -67,6 +67,8 @@ class Grid:
         xmin, xmax, ymin, ymax = numbers("grid bounds", bounds, 4)
         width, height = xmax - xmin, ymax - ymin
         longer = max(width, height)
+        if not (width > 0 and height > 0):
+            return cls(size, bounds=bounds)  # which says what is wrong
         step = longer / size
         counts = [max(1, min(size, math.ceil(side / step - 1e-9))) for side in (width, height)]
         x, y = xmin + 0.5 * width, ymin + 0.5 * height

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mc2.checks import finite, point, positive
+from mc2.errors import InputError
 from mc2.geometry import curves
 from mc2.geometry.domain import Bounds, Leaf
 from mc2.geometry.parts import part_name
@@ -103,7 +104,10 @@ class Shape(Leaf):
     def scale(self, factor: float) -> Self:
         factor, (x, y) = positive("factor", factor), self.center
         sizes: dict[str, Any] = {name: factor * value for name, value in zip(self.ranges, self.parameters, strict=True)}
-        return dataclasses.replace(self, **sizes, center=(factor * x, factor * y))
+        scaled = dataclasses.replace(self, **sizes, center=(factor * x, factor * y))
+        if not math.isclose(scaled.size, factor * self.size, rel_tol=1e-6):
+            raise InputError(f"{self._name()} cannot be scaled: its parameters must be lengths that fix its size")
+        return scaled
 
     def describe(self) -> dict[str, Any]:
         parameters = dict(zip(self.ranges, self.parameters, strict=True))
@@ -122,12 +126,29 @@ class Shape(Leaf):
 
 
 class CorneredShape(Shape):
-    """A convex polygon: it is given by its vertices [k, 2], counter-clockwise.
+    """A polygon, given by its vertices [k, 2], counter-clockwise, and the names of its k sides in that order.
 
     One without an instruction of its own for the kernels, `op`, is computed as a polygon.
     """
 
     exactness = (True, False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not hasattr(self, "op"):
+            self._check_vertices()
+
+    def _check_vertices(self) -> None:
+        """Refuse a shape of somebody else whose sides would have the wrong names or normals."""
+        vertices = np.asarray(self.vertices)
+        if vertices.ndim != 2 or vertices.shape[1] != 2 or len(self.sides) != len(vertices):
+            raise InputError(
+                f"{self._name()} has vertices {list(vertices.shape)} and {len(self.sides)} sides: it needs vertices "
+                "[k, 2] and k names of sides"
+            )
+        x, y = vertices.T
+        if not np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) > 0:
+            raise InputError(f"{self._name()} must have finite vertices, counter-clockwise")
 
     @property
     @abstractmethod

@@ -268,5 +268,6 @@ SHAPES: Registry[type[Shape]] = Registry(
         for shape in (Disk, Square, Rectangle, Ellipse, Annulus, Triangle, Hexagon, Stadium)
     },
     fits=_is_shape,
+    named=lambda shape: shape._name(),
 )
 """The shapes by the names that descriptions use. Other packages add theirs: see `mc2.registry`."""

@@ -160,5 +160,6 @@ FAMILIES: Registry[type[Problem]] = Registry(
     "mc2.families",
     {family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz)},
     fits=_is_family,
+    named=lambda family: getattr(family, "name", None),
 )
 """The families by the names that problem files use. Other packages add theirs: see `mc2.registry`."""

@@ -64,6 +64,14 @@ class Problem(metaclass=CheckedArguments):
     laplacian: Function | None
     exact: Function | None
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        missing = [name for name in cls.parameters if name not in cls.lengths]
+        if missing:
+            raise InputError(
+                f"{cls.__name__} must say {missing[0]}'s unit: lengths = {{{missing[0]!r}: power of 1/length}}"
+            )
+
     def __init__(self, domain: Domain, exact: FunctionLike | None, **given: BoundaryLike | None) -> None:
         if not isinstance(domain, Domain):
             raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
@@ -125,7 +133,10 @@ class Problem(metaclass=CheckedArguments):
     @cached_property
     def operator(self) -> Operator:
         """L."""
-        return self.make_operator({name: getattr(self, name) for name in self.parameters})
+        made = self.make_operator({name: getattr(self, name) for name in self.parameters})
+        if not isinstance(made, Operator):
+            raise InputError(f"{type(self).__name__}.make_operator must return an Operator, not {short(made)}")
+        return made
 
     def _complete(self) -> None:
         """Fill in what follows from the exact solution, and refuse what is still missing."""

@@ -33,6 +33,7 @@ from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from mc2.checks import positive
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, from_description
 from mc2.problems.condition import CONDITIONS
@@ -45,7 +46,8 @@ from mc2.reading.toml import read_toml
 MAX_TITLE = 200
 """Characters of a title, which is drawn above plots."""
 _FUNCTIONS = ("source", "boundary", "laplacian", "exact")
-PARAMETERS = {"lambda": "lam", "k": "k"}
+_KEYS = {"lam": "lambda"}
+"""The keys of parameters that are not called as in Python, where that name is taken."""
 Datum = Annotated[Number | str, called("an expression text or a number")]
 
 
@@ -104,12 +106,19 @@ def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None
     family = data.get("family")
     if isinstance(family, str) and family not in FAMILIES:  # first, since the other keys depend on it
         raise unknown("family", family, FAMILIES)
-    read_as(ProblemTable, data)
+    kind = FAMILIES[family] if isinstance(family, str) else Problem
+    own = parameters_of(kind).keys() - ProblemTable.__annotations__.keys()
+    read_as(ProblemTable, {key: value for key, value in data.items() if key not in own})
     assert isinstance(family, str)
-    problem = FAMILIES[family](from_description(data["domain"], folder), **_arguments(family, data))
+    problem = kind(from_description(data["domain"], folder), **_arguments(family, data))
     grid = _grid(data, problem.domain)
     problem.mask(grid)
     return ProblemFile(problem, grid, data.get("title", title))
+
+
+def parameters_of(family: type[Problem]) -> dict[str, str]:
+    """The keys of a family's parameters, and their names in Python."""
+    return {_KEYS.get(name, name): name for name in family.parameters}
 
 
 def _grid(data: dict[str, Any], domain: Domain) -> Grid:
@@ -133,14 +142,14 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
         told = data[key]
         by_parts = isinstance(told, dict)
         arguments[key] = {part: _condition(f"{key}.{part}", own) for part, own in told.items()} if by_parts else told
-    for key, name in PARAMETERS.items():
-        needed = name in FAMILIES[family].parameters
-        if needed and key not in data:
-            raise InputError(f"{family} needs {key}: a positive number")
-        if key in data and not needed:
+    parameters = parameters_of(FAMILIES[family])
+    for key in ("lambda", "k"):
+        if key in data and key not in parameters:
             raise InputError(f"{family} takes no {key}")
-        if needed:
-            arguments[name] = data[key]
+    for key, name in parameters.items():
+        if key not in data:
+            raise InputError(f"{family} needs {key}: a positive number")
+        arguments[name] = positive(key, data[key])
     return arguments
 
 

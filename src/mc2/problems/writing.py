@@ -9,13 +9,13 @@ from mc2.functions import Function, read_expression
 from mc2.problems.boundary_data import PartData
 from mc2.problems.condition import FromExact
 from mc2.problems.problem import Problem
-from mc2.problems.problem_file import PARAMETERS
+from mc2.problems.problem_file import parameters_of
 
 
 def problem_as_data(problem: Problem) -> dict[str, Any] | None:
     """What a problem file would hold of a problem; None where it has functions that cannot be written down."""
     data: dict[str, Any] = {"family": problem.name, "domain": problem.domain.describe()}
-    data |= {key: getattr(problem, name) for key, name in PARAMETERS.items() if name in problem.parameters}
+    data |= {key: getattr(problem, name) for key, name in parameters_of(type(problem)).items()}
     by_parts = isinstance(problem.boundary, PartData)
     for name in (*problem.data, "exact"):
         function = getattr(problem, name)

@@ -158,6 +158,21 @@ class EstimateCorrector(Corrector):
         [found] = walk_and_warn(problem, [goal.walks], options, grid, progress=progress)
         return self.correct(found, problem)
 
+    @final
+    def checked_field(self, observed: Observed) -> Array:
+        """The corrected field; what is none is refused."""
+        found, shape = self.field(observed), list(observed.grid.shape)
+        wanted = f"the corrector {self.name!r} must give a finite number at every pixel inside the domain"
+        try:
+            values = np.asarray(found, float)
+        except (TypeError, ValueError):
+            raise InputError(f"{wanted}, as an array {shape}, not {short(found)}") from None
+        if list(values.shape) != shape:
+            raise InputError(f"{wanted}, as an array {shape}, not {list(values.shape)}")
+        if not np.isfinite(values[observed.mask]).all():
+            raise InputError(f"{wanted}, and some of its values are not finite")
+        return values
+
     def correct(self, estimate: Estimate, problem: Problem) -> "Solution":
         """The solution from an estimate on a grid.
 
@@ -167,13 +182,8 @@ class EstimateCorrector(Corrector):
 
         observed = Observed.of(estimate, problem)
         start = time.perf_counter()
-        values = np.asarray(self.field(observed), float)
+        values = self.checked_field(observed)
         seconds = time.perf_counter() - start
-        if values.shape != observed.grid.shape or not np.isfinite(values[observed.mask]).all():
-            raise InputError(
-                f"the corrector {self.name!r} must give a finite number at every pixel inside the domain, as an array "
-                f"{list(observed.grid.shape)}, not {list(values.shape)}"
-            )
         values = np.where(observed.mask, values, 0.0)
         unknown_error = np.where(observed.mask, np.inf, 0.0)
         return self.solution(estimate, problem, values, GridEvaluator(self.name), seconds, known_error=unknown_error)

@@ -1,5 +1,6 @@
 """The correctors of estimates, and all correctors by their names."""
 
+import inspect
 import time
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.checks import whole
-from mc2.errors import InputError, short, unknown, warn
+from mc2.errors import InputError, one_line, short, unknown, warn
 from mc2.networks.installed import ENDING, installed_correctors
 from mc2.problems import Problem
 from mc2.registry import Registry
@@ -143,6 +144,27 @@ CORRECTORS: Registry[Callable[..., Corrector]] = Registry(
     },
 )
 """What makes each corrector, by its name. Other packages add theirs: see `mc2.registry`."""
+
+
+def make_corrector(make: Callable[..., Corrector], **parameters: Any) -> Corrector:
+    """A corrector from what makes it, which may be somebody else's class."""
+    who = getattr(make, "__name__", short(make))
+    lacking = sorted(getattr(make, "__abstractmethods__", ()))
+    if lacking:
+        raise InputError(f"the corrector {who} cannot be made: it lacks {', '.join(lacking)}")
+    try:
+        inspect.signature(make).bind(**parameters)
+    except TypeError as error:
+        raise InputError(f"the corrector {who} cannot be made by its name: {one_line(error)}") from None
+    return _named(make(**parameters))
+
+
+def _named(corrector: Corrector) -> Corrector:
+    if not isinstance(corrector, Corrector) or not isinstance(getattr(corrector, "name", None), str):
+        raise InputError(f"the corrector {short(corrector)} must be a Corrector with a name: it needs name = …")
+    return corrector
+
+
 FORMER = {"rounds": "mc2-rounds", "physics": "mc2-physics", "none": "wos", "boundary": "trefftz"}
 """Names until version 0.1, and those of now."""
 
@@ -154,14 +176,14 @@ def find_corrector(corrector: Any) -> Corrector:
     `Observed` to a field.
     """
     if isinstance(corrector, Corrector):
-        return corrector
+        return _named(corrector)
     if isinstance(corrector, type) and issubclass(corrector, Corrector):
-        return corrector()
+        return make_corrector(corrector)
     if isinstance(corrector, Path) or (isinstance(corrector, str) and corrector.endswith(ENDING)):
         return NetworkCorrector(str(corrector))
     if isinstance(corrector, str):
         if corrector in CORRECTORS:
-            return CORRECTORS[corrector]()
+            return make_corrector(CORRECTORS[corrector])
         if corrector in installed_correctors():
             return NetworkCorrector(corrector)
         if corrector in FORMER:

@@ -65,18 +65,22 @@ class Method(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "reads" in cls.__dict__:
-            _check_reads(cls.__name__, cls.setting, cls.reads)
+            _check_reads(cls.__name__, getattr(cls, "setting", None), cls.reads)
 
     def check(self) -> None:
         """Refuse a method that reads what its setting does not allow: for those that tell when they are made."""
-        _check_reads(self.name, self.setting, self.reads)
+        _check_reads(*(getattr(self, name, None) for name in ("name", "setting", "reads")))
 
     @abstractmethod
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         """The field [n, n], of which only the mask counts; or values [count] in the setting `points`."""
 
 
-def _check_reads(name: str, setting: str, reads: tuple[str, ...]) -> None:
+def _check_reads(name: str | None, setting: str | None, reads: tuple[str, ...] | None) -> None:
+    if name is None or setting is None or reads is None:
+        raise InputError(
+            f"the method {name or ''} needs a name, a setting and what it reads, see mc2.benchmark.methods"
+        )
     if setting not in READABLE:
         raise unknown(f"setting of {name}", setting, READABLE)
     wrong = sorted(set(reads) - set(READABLE[setting]))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.benchmark.methods.method import Case, Method, operator_of
+from mc2.errors import InputError, one_line
 from mc2.solvers.corrector import Corrector, EstimateCorrector, Goal, Observed
 from mc2.walks.engine import Options
 
@@ -23,10 +24,30 @@ class CorrectorMethod(Method):
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         told = {name: getattr(case, name) for name in self.reads}
         if isinstance(self.corrector, EstimateCorrector):
-            return self.corrector.field(_observed(told))
+            return self._field(self.corrector, _observed(told))
         goal = Goal(told.get("walks", Goal.walks))
         options = Options(seed=told.get("seed", 0), max_steps=self.corrector.max_steps)
         return self.corrector.values(told["problem"], goal, told["grid"], options)
+
+    def _field(self, corrector: EstimateCorrector, observed: Observed) -> NDArray[np.floating[Any]]:
+        """What the corrector makes of what it declares to read; one that needs more is told so."""
+        try:
+            return corrector.field(observed)
+        except (AttributeError, TypeError) as error:
+            missing = sorted(name for name, key in _TOLD.items() if key not in self.reads)
+            if not missing:
+                raise
+            raise InputError(
+                f"the corrector failed: {one_line(error)}; what it does not declare that it reads is missing: "
+                f"{', '.join(missing)}"
+            ) from error
+
+
+_TOLD = {
+    "mean": "estimate", "variance": "variance", "walks": "walks", "mask": "mask", "grid": "grid", "domain": "domain",
+    "operator": "family", "source": "source_function",
+}  # fmt: skip
+"""The fields of `Observed`, and what a corrector declares to be given each."""
 
 
 def _observed(told: dict[str, Any]) -> Observed:

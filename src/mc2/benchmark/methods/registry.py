@@ -13,7 +13,7 @@ from mc2.errors import InputError, unknown
 from mc2.networks.installed import ENDING, need_torch
 from mc2.registry import Registry
 from mc2.solvers.corrector import Corrector
-from mc2.solvers.correctors import CORRECTORS, NetworkCorrector
+from mc2.solvers.correctors import CORRECTORS, NetworkCorrector, make_corrector
 
 MakeMethod = Callable[..., Method]
 
@@ -41,7 +41,7 @@ def judged(make: Callable[..., Corrector]) -> MakeMethod:
 
     @wraps(make)
     def made(**parameters: Any) -> Method:
-        return CorrectorMethod(make(**parameters))
+        return CorrectorMethod(make_corrector(make, **parameters))
 
     return made
 
@@ -85,7 +85,7 @@ def make_method(name: str, **parameters: Any) -> Method:
 
     parameters: of its class, in place of the usual ones.
     """
-    if name.endswith(ENDING):
+    if isinstance(name, str) and name.endswith(ENDING):
         return _from_file(name)
     make = METHODS.find(name)
     known = inspect.signature(make).parameters
