@@ -4,6 +4,7 @@ The weights are those of the authors (BSD-2-Clause) on AlexNet as torchvision sh
 `LICENSES.md` beside them. Images have three channels in [-1, 1].
 """
 
+import hashlib
 from functools import cache
 from typing import Any
 
@@ -12,12 +13,17 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.networks.installed import weights_path
+from mc2.reading.plain import read_plain
 
 WEIGHTS = "lpips_alex"
 """Installed with those of the networks."""
+SHA256 = "be5e9c81e7213853c558abbfd3905eb21993bc3cb8cae5ddd06140b85bb12dbe"
+"""Checksum of the file of weights: with others, scores would be others."""
 
 SHIFT = (-0.030, -0.088, -0.188)
 SCALE = (0.458, 0.448, 0.450)
+MOST = 1 << 24
+"""Bytes that the file may have."""
 LAYERS = ((4, 2), (1, 2), (1, 1), (1, 1), (1, 1))
 """Stride and padding of every convolution. Before the second and the third, a maximum over 3 × 3 with stride 2."""
 
@@ -34,15 +40,18 @@ class Lpips:
     def __init__(self) -> None:
         try:
             import torch
-            from safetensors.torch import load_file
+            from safetensors.torch import load
         except ImportError:
-            raise InputError("LPIPS needs torch: pip install 'mc2-pde[learn]', or leave LPIPS out") from None
+            raise InputError("LPIPS needs torch: pip install 'mc2-pde[learn]', or leave it out (--no-lpips)") from None
         try:
             path = weights_path(WEIGHTS)
+            content = read_plain(path, MOST, "weights file")
+            if hashlib.sha256(content).hexdigest() != SHA256:
+                raise InputError(f"{path} is damaged: its checksum differs; install the weights again")
         except InputError as error:
             raise InputError(f"LPIPS: {error}; or leave it out (--no-lpips)") from None
         self._torch = torch
-        self._weights = load_file(path)
+        self._weights = load(content)
 
     def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> float:
         torch = self._torch

@@ -4,14 +4,15 @@ Any installed package can offer a folder of weights by an entry point of the gro
 found, never imported. The environment variable `MC2_WEIGHTS` names a folder that comes first.
 """
 
-import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from mc2.errors import InputError
+from mc2.errors import InputError, short
+from mc2.reading.json import MAX_LOG_BYTES, read_object
 
 GROUP = "mc2.weights"
 VARIABLE = "MC2_WEIGHTS"
@@ -33,9 +34,13 @@ def need_torch(what: str) -> None:
 
 def _folders() -> Iterator[Path]:
     if given := os.environ.get(VARIABLE):
+        if not Path(given).is_dir():
+            raise InputError(f"{VARIABLE} = {short(given)}: there is no such folder")
         yield Path(given)
     for entry in entry_points(group=GROUP):
-        spec = find_spec(entry.value)
+        spec = None
+        with suppress(ImportError, ValueError):  # half of it is installed
+            spec = find_spec(entry.value)
         for place in (spec.submodule_search_locations or []) if spec else []:
             yield Path(place)
 
@@ -62,8 +67,16 @@ def installed_weights() -> list[str]:
 
 def installed_correctors() -> list[str]:
     """Names of the installed networks that correct estimates, as their logs say."""
-    configs = {name: json.loads(path.read_text("utf-8"))["config"] for name, path in _logs().items()}
-    return [name for name, config in configs.items() if config.get("task", TASK) == TASK]
+    return [name for name, path in _logs().items() if _task(path) == TASK]
+
+
+def _task(log: Path) -> object:
+    """What a network was trained for, as its log says; None if the log cannot be read."""
+    try:
+        config = read_object(log, "log of a network", MAX_LOG_BYTES).get("config")
+    except InputError:  # whoever reads the weights will say so
+        return None
+    return config.get("task", TASK) if isinstance(config, dict) else None
 
 
 def weights_path(name: str) -> Path:
