@@ -1,16 +1,20 @@
 # Two commands do everything on a fresh machine: `make solve` and `make test`.
+PROCESSES ?= 2
 PYTHON ?= python3
 VENV := .venv
 export OMP_WAIT_POLICY := passive  # with two threads, waiting actively costs more than the work
 export MPLBACKEND := Agg
 
-.PHONY: solve test check format clean
+.PHONY: solve test quick check format clean
 
 solve: $(VENV)/core
 	$(VENV)/bin/mc2 solve examples/keyhole.toml --certify 32 --out solution.npz --plot solution.png
 
 test: $(VENV)/dev $(VENV)/browser check
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n $(PROCESSES) --dist worksteal
+
+quick: $(VENV)/dev  # the first case of every test that is not marked slow
+	$(VENV)/bin/python -m pytest -n $(PROCESSES) --dist worksteal --quick --durations 5
 
 check: $(VENV)/dev  # style, types and layers
 	$(VENV)/bin/ruff check

@@ -23,6 +23,6 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--quick"):
         first = {(item.path, item.name.split("[")[0]): item for item in reversed(items)}
-        chosen = [item for item in first.values() if not item.get_closest_marker("slow")]
+        chosen = {item for item in first.values() if not item.get_closest_marker("slow")}
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = [item for item in items if item in chosen]

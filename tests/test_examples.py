@@ -85,6 +85,7 @@ def test_the_certificate_covers_the_error():
     assert found.mean.low < error.mean() < found.mean.high
 
 
+@pytest.mark.slow
 def test_somebody_elses_field():
     """Its error is held, also by finer grids; the closed form solves the problem, or finite differences would not."""
     errors = []

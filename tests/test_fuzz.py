@@ -56,6 +56,7 @@ def test_inputs_follow_from_their_seed():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="every input is read in a forked process")
+@pytest.mark.slow
 def test_a_short_part():
     """A few inputs of every target; `python -m validation.fuzz` goes on for as long as it is told."""
     command = [sys.executable, "-m", "validation.fuzz", "--seed", "1", "--most", "6", "--seconds", "120", "--json"]

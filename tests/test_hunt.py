@@ -164,6 +164,7 @@ def test_rules():
 
 
 @pytest.mark.parametrize("name", [name for name in known() if name not in SLOW])
+@pytest.mark.slow
 def test_known_cases_hold(name):
     """What was once wrong without saying so: now its true error lies within its claims, or it is refused."""
     with warnings.catch_warnings():

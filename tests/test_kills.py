@@ -15,6 +15,7 @@ import pytest
         (("solve", "train"), 1),
     ],
 )
+@pytest.mark.slow
 def test_some_steps(works, sample):
     command = [sys.executable, "-m", "validation.kills", "--sample", str(sample), "--seed", "1", "--json"]
     done = subprocess.run(

@@ -43,6 +43,7 @@ def test_validation_follows_the_package(path):
     importlib.import_module(f"validation.{path.stem}")
 
 
+@pytest.mark.slow
 def test_examples_run(tmp_path):
     """Each in a namespace of its own, one after the other in one process."""
     files = []

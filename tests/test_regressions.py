@@ -142,6 +142,7 @@ def test_a_device_that_is_not_used_is_not_recorded():
         mc2.solve(PROBLEM, 4, grid=Grid(24), device="cuda")
 
 
+@pytest.mark.slow
 def test_one_thread_starts_none():
     program = """
 import threading, mc2
@@ -225,6 +226,7 @@ def test_the_default_grid_covers_the_domain(domain, bounds):
 # --- what a fit does not explain --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_error_bars_of_physics_on_a_polygon_of_500_vertices():
     """A circle with a jagged rim: its harmonic polynomials do not fit, and error bars say so.
 

@@ -209,6 +209,7 @@ def test_all_families(problem):
     check(lambda seed: mc2.certify(problem, values, grid=GRID, seed=seed, **FEW), -error(X, Y)[MASK])
 
 
+@pytest.mark.slow
 def test_rough_sources_are_met():
     """Δw = f for w = −1.25 r² + 7.5 max(x − 0.1, 0)², which is therefore the solution with its own boundary values."""
 
@@ -273,6 +274,7 @@ def electrode(x, y):
     return 1e4 * (seen - HALF_ANGLE) / np.pi
 
 
+@pytest.mark.slow
 def test_rare_data():
     true, held = electrode(X, Y)[MASK], []
     for seed in range(10):
@@ -297,6 +299,7 @@ def test_solutions_of_rare_data(how):
         assert overall.rms.high > 0
 
 
+@pytest.mark.slow
 def test_functions_that_cannot_be_looked_into_are_said_to_be():
     """Features of a function that is only called may be missed: the note says so."""
     table = np.linspace(-1, 1, 9)

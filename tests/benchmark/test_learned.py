@@ -56,6 +56,7 @@ def solve(method, index, walks=8):
 
 
 @pytest.mark.parametrize("channels", [("source",), CHANNELS])
+@pytest.mark.slow
 def test_operators_read_what_they_were_trained_on(tmp_path, channels):
     path = weights(tmp_path, "some", FNO, OperatorInputs(channels))
     method = make_method(str(path))

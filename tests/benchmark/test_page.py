@@ -226,6 +226,7 @@ def choose(browser, name, value):
     find(browser, f'#{name} > option[value="{value}"]')[0].click()
 
 
+@pytest.mark.slow
 def test_sorting(opened):
     best_first = ["beta", "gamma", "alpha", "<scri", "a_nam"]
     assert methods(opened) == best_first
@@ -303,6 +304,7 @@ def test_nothing_is_wider_than_the_window(opened, width):
             assert opened.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_the_real_entries_fit_without_scrolling(opened, tmp_path):
     """At 1280 pixels, not even the table scrolls in its box."""
     write_page(read_entries(Path(__file__).parents[2] / "leaderboard" / "entries"), tmp_path / "index.html")

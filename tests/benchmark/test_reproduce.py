@@ -42,6 +42,7 @@ def test_declared_rows_are_methods() -> None:
 
 
 @pytest.mark.parametrize("method", ["wos", "gaussian_1", "mc2-unet", "fno-fair", "trefftz"])
+@pytest.mark.slow
 def test_scores_are_those_of_evaluate(folder: Path, method: str) -> None:
     """One instance of every family. The networks' batches round differently, and Trefftz ends at float32."""
     expected = evaluate(make_method(method), walks=8, count=5, grid=GRID, device="cpu")["instances"]
@@ -102,12 +103,14 @@ def test_a_smaller_run_keeps_what_was_packed(folder: Path, tmp_path: Path, monke
     assert all(np.array_equal(new[name], old[name], equal_nan=True) for name in old)
 
 
+@pytest.mark.slow
 def test_stops_in_time_and_packs(tmp_path: Path) -> None:
     found = reproduce(tmp_path, [TABLE], grid=GRID, device="cpu", workers=1, seconds=0.01)
     assert not found["finished"]
     assert (tmp_path / "table.npz").exists()
 
 
+@pytest.mark.slow
 def test_methods_that_cannot_be_made_are_left_to_a_run_elsewhere(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

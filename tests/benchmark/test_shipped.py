@@ -14,12 +14,14 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 @pytest.mark.parametrize("name", ["fno", "pino", "fno-fair"])
+@pytest.mark.slow
 def test_results_are_of_these_weights(name):
     shown = json.loads((RESULTS / f"evaluate_{name}.json").read_text("utf-8"))["instances"]
     found = evaluate(make_method(name), count=5, device="cpu", lpips=False)["instances"]
     assert [row["psnr"] for row in found] == pytest.approx([row["psnr"] for row in shown[:5]], abs=0.02)
 
 
+@pytest.mark.slow
 def test_an_operator_that_is_told_the_whole_problem_beats_the_mean():
     """By 10 dB and more, on Laplace problems."""
     found = [
@@ -29,6 +31,7 @@ def test_an_operator_that_is_told_the_whole_problem_beats_the_mean():
     assert found[0]["overall"]["psnr"]["mean"] > found[1]["overall"]["psnr"]["mean"] + 10
 
 
+@pytest.mark.slow
 def test_physics_in_the_loss_lowers_the_residual():
     fno, pino = (measure(name, 12, Grid())[1] for name in ("fno", "pino"))
     for family in ("poisson", "yukawa"):
@@ -36,6 +39,7 @@ def test_physics_in_the_loss_lowers_the_residual():
 
 
 @pytest.mark.parametrize("name", ["diffusion-pde", "cocogen"])
+@pytest.mark.slow
 def test_samplers_improve_on_walks(name):
     """A few steps are enough for that."""
     wanted = {"count": 2, "families": ["poisson"], "device": "cpu", "lpips": False}

@@ -20,6 +20,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_json_is_the_certificate(folder):
     """The field is zero, in a file that does not say where it lies."""
     np.save(folder / "zeros.npy", np.zeros(GRID.shape))

@@ -145,6 +145,7 @@ def test_bad_options_are_one_line(tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_interruption_leaves_nothing_behind(tmp_path):
     arguments = ["solve", str(EXAMPLE), "--corrector", "wos", "--walks", "2000000", "--out", "s.npz"]
     assert interrupt(arguments, tmp_path) == (130, "interrupted: nothing was written\n")

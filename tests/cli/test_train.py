@@ -32,6 +32,7 @@ def config(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_run_and_its_weights(config, tmp_path):
     done = mc2("train", config, "--device", "cpu", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -46,6 +47,7 @@ def test_a_run_and_its_weights(config, tmp_path):
     assert json.loads(judged.stdout)["method"] == "tiny"
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_checkpoint(config, tmp_path):
     config.write_text(TINY.format(steps=1_000_000))
     command = [sys.executable, "-m", "mc2.cli.main", "train", str(config), "--device", "cpu", "--out", "run"]

@@ -83,6 +83,7 @@ def test_two_builds_in_one_folder(tmp_path):
     ("number", "word"),
     [(signal.SIGTERM, "terminated"), (signal.SIGHUP, "terminated"), (signal.SIGINT, "interrupted")],
 )
+@pytest.mark.slow
 def test_a_process_that_is_asked_to_end_cleans_up(tmp_path, number, word):
     """In the middle of a file, of which an earlier version stays."""
     (tmp_path / "r.jsonl").write_text("old")

@@ -91,6 +91,7 @@ def test_difficulty_and_stats_json():
     }
 
 
+@pytest.mark.slow
 def test_show(tmp_path):
     out = tmp_path / "i.png"
     found = contents("zoo", "show", 9, "--budgets", "1,2", "--out", out, *SMALL)
@@ -172,6 +173,7 @@ def test_bad_input_is_one_line():
     assert done.stderr == "error: unknown split 'exam': known: test, train, validation\n"
 
 
+@pytest.mark.slow
 def test_interruption(tmp_path):
     arguments = ["zoo", "convergence", "--cases", "3000", "--plot", "a.png"]
     assert interrupt(arguments, tmp_path) == (130, "interrupted: nothing was written\n")

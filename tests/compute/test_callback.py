@@ -75,6 +75,7 @@ def on_arrays(k):
 
 @pytest.mark.filterwarnings("ignore:.*called on whole arrays")
 @pytest.mark.parametrize("make", [branching, on_arrays])
+@pytest.mark.slow
 def test_forgotten_functions_leave_memory(make):
     """A megabyte or two stayed for each when numba kept them."""
     for k in range(8):

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from mc2.compute import compile as compiling
 
 PROGRAM = """
@@ -16,6 +18,7 @@ print(json.dumps([value, sum(evaluate.stats.cache_hits.values()), sum(evaluate.s
 """
 
 
+@pytest.mark.slow
 def test_second_start_does_not_compile():
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True)
     second = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True)

@@ -75,6 +75,7 @@ def test_the_singularity_of_a_reentrant_corner():
     np.testing.assert_allclose(fit.field(close.real, close.imag), exact(close.real, close.imag), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_screened_and_biharmonic_problems_with_a_reentrant_corner():
     """With data that are not those of a smooth solution, against finite differences."""
     for problem in (
@@ -195,6 +196,7 @@ def test_smooth_data_have_no_breaks(domain):
         assert find_breaks(mc2.Laplace(domain, boundary=text), ()) == ([], [])
 
 
+@pytest.mark.slow
 def test_kinks_are_fitted():
     """|x| on the circle: u = 2/π − 4/π Σ (−1)ⁿ r²ⁿ cos(2nθ)/(4n² − 1)."""
 

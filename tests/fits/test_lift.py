@@ -141,6 +141,7 @@ def test_between_lattice_points_the_source_is_the_series(name):
     np.testing.assert_allclose(lift.applied_roughly(x, y), lift.applied(x, y), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_source_that_a_lattice_aliases_is_seen_between_its_points():
     domain = Disk()
     first = make_lift(read_expression("1"), domain.bounds, OPERATORS["poisson"])

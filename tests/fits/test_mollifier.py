@@ -45,6 +45,7 @@ def test_far_from_the_tiles_nothing_changes():
     np.testing.assert_array_equal(made.spread(rough, x, y), rough(x, y))
 
 
+@pytest.mark.slow
 def test_certificates_at_a_heater_are_narrow():
     """f − Lw oscillates at its rim: met at single points, walks would allow an error ten times as large."""
     heater = "where((x - 0.3)**2 + (y - 0.2)**2 < 0.0025, 100, 0)"

@@ -121,6 +121,7 @@ def test_what_is_applied_is_the_source_away_from_jumps(domain):
     assert field.resolution.worst > 0.1
 
 
+@pytest.mark.slow
 def test_unresolved_oscillations_say_so():
     source = "1000*cos(5000*x)"
     lift, found = find_lift(mc2.Poisson(Disk(), source=source, boundary=0).source, Disk(), LAPLACIAN)
@@ -163,6 +164,7 @@ def test_sources_that_are_wild_outside(exact):
     assert np.abs(field.lift.applied(x, y) - task.source(x, y)).max() < 1e-2 * size
 
 
+@pytest.mark.slow
 def test_more_is_asked_for_than_given():
     """A finer lattice for a smaller accuracy, where a source is rough; its claim falls, and it holds."""
     task = problem("poisson", "jump", Disk())

@@ -78,6 +78,7 @@ def test_kinks_of_constants_are_fine():
     assert float(read_expression("abs(-2)*x**2").laplacian()(0.3, 0.1)) == 4
 
 
+@pytest.mark.slow
 def test_growth_is_bounded():
     nested = "x*y"
     for _ in range(25):

@@ -30,6 +30,7 @@ def at_points(code, constants, x, y, registers, out):
 
 
 @pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.slow
 def test_every_operation(text):
     expression = read_expression(text)
     expected = expression(*POINTS)

@@ -80,6 +80,7 @@ def test_hostile(text):
     assert time.perf_counter() - start < 2
 
 
+@pytest.mark.slow
 def test_ten_thousand_generated_texts():
     rng = np.random.default_rng(42)
     alphabet = [*"xy0123456789.+-*/()<>,= _'\"[]{}\\^%&|~!@#$\x00é²\n\t", "sin(", "np.", "__", "**", "1e9"]

@@ -29,6 +29,7 @@ def points(dtype: type, count: int = LANES) -> np.ndarray:
 
 @each_tree
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.slow
 def test_a_point_equals_a_lane(tree, dtype):
     x, y = points(dtype)
     registers = np.empty((kernels.MAX_REGISTERS, LANES), dtype)

@@ -91,6 +91,7 @@ def test_points_and_directions_of_an_arc():
     assert inner.length == pytest.approx(np.pi / 4)
 
 
+@pytest.mark.slow
 def test_nearest_piece_against_many_points():
     random = np.random.default_rng(5)
     vertices = random.uniform(-1, 1, (12, 2))

@@ -179,6 +179,7 @@ def test_problems_are_written_down_and_read_as_the_same(name):
     assert [type(condition) for condition in again.conditions] == [type(condition) for condition in problem.conditions]
 
 
+@pytest.mark.slow
 def test_functions_without_a_text_are_not_written_down():
     table = np.linspace(0, 1, 9)
     with warnings.catch_warnings(action="ignore"):

@@ -55,6 +55,7 @@ def test_intervals_hold_the_true_error(family, domain, kind):
     assert square >= 0.85
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_error_where_it_is_concentrated():
     mean, square = coverage(problem("poisson", "composed"), KINDS["two rounds"])
     assert mean >= 0.85

@@ -50,6 +50,7 @@ def case(index, size=32):
     return [part[0] if isinstance(part, np.ndarray) else part for part in parts]
 
 
+@pytest.mark.slow
 def test_weights_are_read_as_written(tmp_path):
     path, network = weights(tmp_path)
     found, inputs, grid = read_weights(path)

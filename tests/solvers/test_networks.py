@@ -131,6 +131,7 @@ def test_heads(options, heads):
     assert all(block.position.shape[1] == block.heads for block in blocks)
 
 
+@pytest.mark.slow
 def test_parts_of_one_shape_are_compiled_once(monkeypatch):
     """What they give is the same, with random depths that differ from block to block."""
     monkeypatch.setitem(TINY, "deep", TINY["sunet"] | {"depths": [6, 2], "drop_path": 0.2})
@@ -200,6 +201,7 @@ def test_stochastic_depth_keeps_the_mean():
     assert (block.eval()._keep(torch.ones(5, 1, 1, 1)) == 1).all()
 
 
+@pytest.mark.slow
 def test_sizes_of_the_configurations():
     """The full one has all of the paper's blocks; the shipped ones fit in 16 MiB in half precision."""
     sizes = {}

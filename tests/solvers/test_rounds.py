@@ -69,6 +69,7 @@ def test_the_history_tells_what_happened(family):
     assert 0.2 < rms(error(rounds, rounds.problem.exact)) / two.error < 5
 
 
+@pytest.mark.slow
 def test_error_bars():
     """Shares of pixels within one and within 1.96 standard errors: 68 % and 95 %, if errors were known exactly."""
     one, two = [], []

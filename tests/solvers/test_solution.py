@@ -203,6 +203,7 @@ def test_a_solution_whose_error_is_unknown_is_loaded_too(tmp_path):
     np.testing.assert_array_equal(mc2.Solution.load(tmp_path / "s.npz").values, found.values)
 
 
+@pytest.mark.slow
 def test_a_solution_with_a_function_without_text_needs_its_problem(tmp_path):
     values = np.random.default_rng(0).normal(size=(24, 24))
     problem = mc2.Poisson(Square(0.7), source=(values, GRID), boundary=0)

@@ -287,6 +287,7 @@ def test_functions_with_branches():
     assert rms(error(found, exact)) < 1e-6
 
 
+@pytest.mark.slow
 def test_sources_on_a_grid_only():
     exact = mc2.Poisson(Disk(0.8), exact="sin(5*x)*cos(3*y)")
     errors = []
@@ -448,6 +449,7 @@ def test_limits_of_a_tolerance(limit):
 
 
 @pytest.mark.parametrize("limit", [{"max_seconds": 1e-9}, {"max_walks": 1}])
+@pytest.mark.slow
 def test_there_is_one_round_whatever_the_limits(limit):
     """Also where lifting a rough source alone has taken all of the time."""
     task = mc2.Poisson(Disk(), source="where(x > 0.1, 10, -5)", boundary="y")

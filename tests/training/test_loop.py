@@ -30,6 +30,7 @@ def losses(log):
 @pytest.mark.parametrize(
     ("name", "options"), [("unet", {"steps": 300, "rate": 1e-2}), ("sunet", {"steps": 220, "rate": 1e-2, "grid": 16})]
 )
+@pytest.mark.slow
 def test_one_batch_is_learned_by_heart(name, options):
     network = NETWORKS[name] | ({"widths": [16, 32]} if name == "unet" else {"embedding": 16, "drop_path": 0.0})
     config = small(network=network, batch=1, **options)
@@ -146,6 +147,7 @@ def test_a_run_that_diverges_says_so(tmp_path):
         train(config, tmp_path, device="cpu")
 
 
+@pytest.mark.slow
 def test_a_run_that_leaps_goes_back(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "LOG", 12)
     monkeypatch.setattr(loop, "learning_rate", lambda config, done: 3.0 if 0.60 < done < 0.62 else 2e-3)

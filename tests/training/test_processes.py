@@ -26,6 +26,7 @@ log = loop.train(config_from_data(json.loads(sys.argv[1])), Path(sys.argv[2]), d
 """
 
 
+@pytest.mark.slow
 def test_two_processes_equal_one(tmp_path, monkeypatch):
     monkeypatch.setattr("mc2.training.loop.LOG", 1)
     config = small(steps=4, batch=4, validations=1)

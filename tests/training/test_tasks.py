@@ -54,6 +54,7 @@ def losses(log):
 
 
 @pytest.mark.parametrize("name", ["small-fno", "small-pino", "small-edm"])
+@pytest.mark.slow
 def test_small_runs_learn(trained, name):
     log, _ = trained[name]
     score = log["score"]

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pytest
 
 from mc2.errors import InputError
 from mc2.geometry import SHAPES, Disk, Grid, Polygon, Rectangle
@@ -34,6 +35,7 @@ def random_function(rng):
     return random_expression(rng, np.zeros(1), np.zeros(1), depth=2)[0]
 
 
+@pytest.mark.slow
 def test_a_thousand_problems():
     rng = np.random.default_rng(77)
     solved = refused = reported = 0

@@ -42,6 +42,7 @@ def copy(folder, tmp_path):
     return Path(shutil.copytree(folder, tmp_path / "copy"))
 
 
+@pytest.mark.slow
 def test_equal_builds_have_equal_bytes(tmp_path, monkeypatch):
     """Also with fields made in other batches, and at another time: zip files hold dates of two seconds."""
     for name in ("first", "second"):
@@ -83,6 +84,7 @@ def finished(folder):
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path):
     """The command, killed again and again: finished shards are not made again, and the end is the same."""
     out, moments, kept = tmp_path / "out", random.Random(1), {}
@@ -223,6 +225,7 @@ def test_errors_are_one_line(tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line(tmp_path):
     """A limit on the size of files stands for the disk."""
     resource = pytest.importorskip("resource")

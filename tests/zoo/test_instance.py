@@ -33,6 +33,7 @@ def test_instances_are_right(family):
         assert broken_filters(instance) == []
 
 
+@pytest.mark.slow
 def test_the_manifest_is_that_of_this_generator():
     """The first 10,000 records of every split, to the bit."""
     made = make_manifest()
@@ -47,6 +48,7 @@ def test_another_version_is_another_zoo():
     assert other != shipped
 
 
+@pytest.mark.slow
 def test_order_and_process_do_not_matter():
     code = "from mc2.zoo import *; import sys\nfor i in map(int, sys.argv[1:]): print(to_line(generate('train', i)))"
     indices = random.Random(0).sample(range(SPLITS["train"]), 40)

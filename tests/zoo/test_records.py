@@ -117,6 +117,7 @@ def _damage(value, rng):
     return rng.choice([None, True, "", "x", -1, 0, 1e308, 10**400, 1.5, [], {}, [[]], {"shape": "disk"}, "nan", -0.0])
 
 
+@pytest.mark.slow
 def test_damaged_records_give_one_line():
     rng = random.Random(0)
     refused = 0
