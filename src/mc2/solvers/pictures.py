@@ -40,12 +40,7 @@ def plot(
 ) -> "Figure":
     """The solution beside its standard error and, given the exact field, its error; or alone, in given axes.
 
-    exact: a field on the solution's grid, or a function of x and y.
-    ax: axes to draw the solution in, alone.
-    isolines: how many, at round values; 0 for none.
-    cmap: colour map of the field.
-    levels: values of the isolines, instead.
-    gradient: whether to draw arrows along −∇u, as heat and current flow.
+    Its arguments are those of `Solution.plot`.
     """
     if ax is not None:
         _field(ax, solution, isolines, cmap, levels, gradient)

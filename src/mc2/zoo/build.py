@@ -103,8 +103,9 @@ def build_zoo(
     """
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(
-        split, (start, end), tuple(check_budgets(budgets)), grid.size, grid.bounds, seed, device, file_format,
-        shard_size, VERSION, **{name: STANDARD[name] for name in ("sampling", "epsilon", "max_steps")},
+        split=split, range=(start, end), budgets=tuple(check_budgets(budgets)), grid=grid.size, bounds=grid.bounds,
+        seed=seed, device=device, file_format=file_format, shard_size=shard_size, generator_version=VERSION,
+        **{name: STANDARD[name] for name in ("sampling", "epsilon", "max_steps")},
     )  # fmt: skip
     with nullcontext() if cluster is None else _connect(cluster) as client, holding(Path(folder)):
         return _build(Path(folder), asked, client, progress)
@@ -132,7 +133,10 @@ def _build(folder: Path, asked: Description, client: Any, progress: Progress | N
         size = _make_on_cluster(client, place, description, todo, advance)
     seconds = time.perf_counter() - begun
     skipped = description.shards - len(todo)
-    return Summary(str(folder), description.device, total, made, len(todo), skipped, size, seconds)
+    return Summary(
+        folder=str(folder), device=description.device, instances=total, made=made, shards_made=len(todo),
+        shards_skipped=skipped, bytes=size, seconds=seconds,
+    )  # fmt: skip
 
 
 def resolve_device(device: str) -> str:

@@ -78,17 +78,9 @@ def generate(split: str, index: int, version: str = VERSION) -> Instance:
         failure, std_u, std_f = examine(problem)
         if failure is None:
             made = Instance(
-                split,
-                index,
-                family,
-                parameters,
-                domain,
-                atoms,
-                tuple(rejected),
-                _digits(std_u),
-                _digits(std_f),
-                version,
-            )
+                split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
+                rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version,
+            )  # fmt: skip
             made.__dict__["problem"] = problem  # it is there already
             return made
         rejected.append(failure)

@@ -127,8 +127,10 @@ def _read(data: Record) -> Instance:
     for name, spread in zip(("std_u", "std_f"), spreads, strict=True):
         if not abs(told[name] - spread) <= SAME * spread:
             raise InputError(f"{name} = {told[name]} disagrees with the rest, which gives {spread:.6g}")
-    rejected, std_u, std_f = tuple(data["rejected"]), data["std_u"], data["std_f"]
-    found = Instance(split, index, family, parameters, domain, atoms, rejected, std_u, std_f, data["version"])
+    found = Instance(
+        split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
+        rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"],
+    )  # fmt: skip
     for key, value in to_record(found).items():
         if told[key] != value and key != "domain":  # a domain may leave out what has a default
             raise InputError(f"{key} = {short(told[key])} disagrees with the rest, which gives {short(value)}")

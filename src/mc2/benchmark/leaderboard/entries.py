@@ -29,7 +29,7 @@ from mc2.benchmark.leaderboard.schema import (
     Setting,
     Version,
     check_scores,
-    look,
+    simplified,
 )
 from mc2.benchmark.leaderboard.scoring import means
 from mc2.checks import whole
@@ -211,9 +211,9 @@ def read_entries(folder: str | Path) -> list[Entry]:
             key = (entry.method, entry.setting, entry.walks)
             if key in found:
                 raise InputError(f"{found[key][0].name} is of the same method, setting and walks")
-            if names.setdefault(look(entry.method), entry.method) != entry.method:
+            if names.setdefault(simplified(entry.method), entry.method) != entry.method:
                 raise InputError(
-                    f"method = {entry.method!r} looks like {names[look(entry.method)]!r}: use another name"
+                    f"method = {entry.method!r} looks like {names[simplified(entry.method)]!r}: use another name"
                 )
             if entry.evaluated is not None and hashlib.sha256(content).hexdigest() not in sums.get(path.name, ()):
                 raise InputError(

@@ -43,13 +43,13 @@ class Means(TypedDict):
 AllMeans: Any = TypedDict("AllMeans", dict.fromkeys(PARTS, Means))  # type: ignore[misc]
 
 
-def look(name: str) -> str:
-    """What names have in common that look alike: small letters and digits, without what stands between them."""
+def simplified(name: str) -> str:
+    """The small letters and digits of a name, without what stands between them: equal for names that look alike."""
     return re.sub(r"[ ._-]", "", name.lower())
 
 
 def _is_name(text: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z0-9._+-]+( [A-Za-z0-9._+-]+)*", text) and look(text)) and len(text) <= 80
+    return bool(re.fullmatch(r"[A-Za-z0-9._+-]+( [A-Za-z0-9._+-]+)*", text) and simplified(text)) and len(text) <= 80
 
 
 def _is_link(text: str) -> bool:

@@ -13,7 +13,7 @@ from mc2.zoo.fields import boundary_fields
 
 
 @final
-class Operator(Method):
+class OperatorNetwork(Method):
     """A trained operator network. It reads no more than its inputs: in the paper's form, the source alone.
 
     weights: a name of those that the package ships, or the path of a .safetensors file. The domain's mask is applied to
@@ -33,7 +33,7 @@ class Operator(Method):
         also: tuple[str, ...] = ("problem",) if inputs.extended else ()
         if "parameter" in inputs.channels:
             also += ("family", "parameter")
-        self.reads = (*Operator.reads, *also)  # type: ignore[assignment]
+        self.reads = (*OperatorNetwork.reads, *also)  # type: ignore[assignment]
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
         if not self.learned.inputs.extended:

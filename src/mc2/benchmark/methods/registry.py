@@ -61,9 +61,9 @@ METHODS = _Methods(
         "fd": finite_differences.Direct,
         "fd_3": partial(finite_differences.Direct, refine=3),
         "fd_amg": finite_differences.Multigrid,
-        "fno": operators.Operator,
-        "fno-fair": partial(operators.Operator, weights="fno-fair"),
-        "pino": partial(operators.Operator, weights="pino"),
+        "fno": operators.OperatorNetwork,
+        "fno-fair": partial(operators.OperatorNetwork, weights="fno-fair"),
+        "pino": partial(operators.OperatorNetwork, weights="pino"),
         "diffusion-pde": generative.DiffusionPDE,
         "diffusion-pde-prior": generative.DiffusionPDEPrior,
         "cocogen": generative.CoCoGen,
@@ -103,4 +103,4 @@ def _from_file(path: str) -> Method:
     task = task_of(Path(path))
     if task == "diffusion":
         raise InputError(f"{path} is the model of one family: diffusion-pde and cocogen need one of each, by its name")
-    return operators.Operator(path) if task == "operator" else CorrectorMethod(NetworkCorrector(path))
+    return operators.OperatorNetwork(path) if task == "operator" else CorrectorMethod(NetworkCorrector(path))

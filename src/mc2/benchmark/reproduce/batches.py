@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.benchmark.methods.operators import Operator
+from mc2.benchmark.methods.operators import OperatorNetwork
 from mc2.benchmark.methods.registry import kind_of
 from mc2.benchmark.reproduce.workers import Chunk, known_method
 from mc2.geometry import Grid
@@ -18,7 +18,7 @@ from mc2.solvers.learned import correct_by_network
 
 BATCH = {"cuda": 25, "cpu": 5}
 """Fields that a network sees together, by device."""
-BATCHED = (NetworkCorrector, OnePassCorrector, Operator)
+BATCHED = (NetworkCorrector, OnePassCorrector, OperatorNetwork)
 """Networks, which run in the main process; all others run in workers, one instance at a time."""
 
 Fields = NDArray[np.float32]
@@ -32,7 +32,7 @@ def is_batched(name: str) -> bool:
 def is_extended(name: str) -> bool:
     """Whether a method reads distances and boundary data around the domain."""
     method = known_method(name) if is_batched(name) else None
-    return isinstance(method, Operator) and method.learned.inputs.extended
+    return isinstance(method, OperatorNetwork) and method.learned.inputs.extended
 
 
 def solve_batch(name: str, chunk: Chunk, places: NDArray[np.int64], walks: int, given: Any, grid: Grid) -> Fields:
@@ -64,7 +64,7 @@ def _in_full_precision(name: str) -> Any:
 
 
 def _solver(method: Any) -> Callable[..., Fields]:
-    if isinstance(method, Operator):
+    if isinstance(method, OperatorNetwork):
         return _operator
     return _one_pass if isinstance(method, OnePassCorrector) else _network
 
@@ -81,7 +81,7 @@ def _one_pass(method: OnePassCorrector, chunk: Chunk, places: Any, walks: int, g
     return correct_by_network(method.learned, *fields, sweeps=0)
 
 
-def _operator(method: Operator, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
+def _operator(method: OperatorNetwork, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
     """Biharmonic problems with known boundary data are Poisson's equation twice: first for Δu, then for u."""
     source = chunk.source[places]
     if not method.learned.inputs.extended:
@@ -93,7 +93,7 @@ def _operator(method: Operator, chunk: Chunk, places: Any, walks: int, given: An
     return _apply(method, chunk, places, source, chunk.boundary[places])
 
 
-def _apply(method: Operator, chunk: Chunk, places: Any, source: Any, boundary: Any) -> Fields:
+def _apply(method: OperatorNetwork, chunk: Chunk, places: Any, source: Any, boundary: Any) -> Fields:
     """One pass of an operator network."""
     import torch
 

@@ -80,8 +80,9 @@ def prepare(
     operators = np.array([instance.problem.operator.coefficients for instance in instances])
     exact, mask, source, known, distance, boundary, laplacian = map(np.stack, zip(*fields, strict=True))
     return Chunk(
-        np.array(indices), operators, exact, mask, source, known, distance, boundary, laplacian, walks, seconds
-    )
+        indices=np.array(indices), operators=operators, exact=exact, mask=mask, source=source, known_laplacian=known,
+        distance=distance, boundary=boundary, laplacian=laplacian, walks=walks, seconds=seconds,
+    )  # fmt: skip
 
 
 def _fields(instance: Instance, grid: Grid, extended: bool) -> tuple[NDArray[Any], ...]:
