@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,19 @@ def test_examples_run(tmp_path):
     code = "import runpy, sys\nfor file in sys.argv[1:]:\n    runpy.run_path(file)"
     done = subprocess.run([sys.executable, "-c", code, *files], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_map_of_rooms_is_the_layout_and_the_order_of_imports():
+    table = re.findall(r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    rooms = [name for row in table for name in re.findall(r"`([a-z_]+)(?:\.py|/)`", row)]
+    there = {
+        path.stem
+        for path in (ROOT / "src" / "mc2").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert set(rooms) == there - {"__init__"}
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    assert [f"mc2.{room}" for room in reversed(rooms)] == contracts[0]["layers"]
 
 
 def test_readme_links_exist():
