@@ -9,10 +9,11 @@ import pytest
 import mc2
 from mc2 import Neumann, Robin
 from mc2.fits.basis import Basis
+from mc2.fits.boundary_points import on_pieces
 from mc2.fits.corner_functions import CornerFunctions, Cut, Term
 from mc2.fits.cuts import CutFinder
 from mc2.fits.junctions import find_junctions, make_corner_functions
-from mc2.geometry import Polygon, Rectangle
+from mc2.geometry import Ellipse, Polygon, Rectangle
 from mc2.problems.operator import LAPLACIAN, Operator
 from tests.fits.test_basis import laplacian
 from tests.fits.test_gradients import differences
@@ -154,3 +155,24 @@ def test_rays_come_before_searches():
     cut = CutFinder(ELL).find(0j, 0.0, 1.5 * np.pi)
     assert cut is not None
     assert len(cut.points) == 1
+
+
+def test_a_cut_does_not_touch_another_corner():
+    """Out of the corner (1, 1) of a U, the way at 45° meets the corner (2, 2) exactly."""
+    notched = Polygon([(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 3), (0, 3)])
+    problem = mc2.Laplace(notched, 0)
+    cuts = {junction.center: junction.cut for junction in find_junctions(problem) if junction.opening > 4}
+    for center, cut in cuts.items():
+        path = center + np.geomspace(1e-3, 4, 20001) * cut.heading
+        away = np.abs(path - center)
+        assert (notched.distance(path.real, path.imag) < -0.04 * np.minimum(away, 1)).all()
+    assert len(cuts) == 2
+
+
+def test_points_on_an_ellipse_are_on_the_ellipse():
+    """Not on the arcs that stand for it, which are up to 1e-7 off; its distance is only a bound."""
+    shape = Ellipse(1.0, 0.3)
+    points = on_pieces(shape, np.arange(shape.pieces.size), np.full(shape.pieces.size, 0.25))
+    np.testing.assert_allclose(points.x**2 + (points.y / 0.3) ** 2, 1, rtol=1e-12)
+    slope = points.x + 1j * points.y / 0.09
+    np.testing.assert_allclose(points.nx + 1j * points.ny, slope / np.abs(slope), atol=1e-8)

@@ -19,6 +19,8 @@ FANS = (0.5, 0.3, 0.7, 0.15, 0.85)
 """Parts of the outside angle at which rays are tried."""
 ALONG = 400
 """Points along a ray at which it is asked whether it is outside."""
+HALVINGS = 20
+"""Of the way between two such points, where a line comes close to the domain."""
 CELLS = 192
 """Cells along the longer side of the grid on which paths are searched."""
 MARGIN = 0.06
@@ -57,9 +59,22 @@ class CutFinder:
         return np.asarray(self.reach * np.concatenate([near, np.linspace(1e-2, 1.0, ALONG)[1:]]))
 
     def _is_free(self, corner: complex, steps: NDArray[Any]) -> bool:
-        """Whether all points corner + step lie outside."""
-        z = corner + steps
-        return bool((self.domain.distance(z.real, z.imag) < -CLEAR * np.abs(steps)).all())
+        """Whether all points corner + step lie outside, and the lines between them.
+
+        Around a point outside there is a disk outside, as wide as its distance: where two of them do not meet, it is
+        asked in between.
+        """
+        for _ in range(HALVINGS):
+            z = corner + steps
+            depth = -self.domain.distance(z.real, z.imag)
+            if (depth <= CLEAR * np.abs(steps)).any():
+                return False
+            bare = depth[1:] + depth[:-1] < np.abs(np.diff(steps))
+            if not bare.any():
+                break
+            middle = 0.5 * (steps[1:] + steps[:-1])[bare]
+            steps = np.insert(steps, np.flatnonzero(bare) + 1, middle)
+        return True
 
     def _is_clear(self, first: complex, second: complex) -> bool:
         """Whether the line from one point, which may be a corner, to another is outside."""

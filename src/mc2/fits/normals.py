@@ -22,11 +22,14 @@ def moved_to_boundary(domain: Domain, z: NDArray[Any], normal: NDArray[Any]) -> 
     if not off.size:
         return z, normal
     place, outward, step = z[off], normal[off], SLOPE * domain.size
-    for _ in range(3):
-        place = place + _distance(domain, place) * outward
+    slope = np.ones(off.size)
+    for _ in range(4):
+        place = place + _distance(domain, place) / slope * outward
         slopes = [_distance(domain, place + step * turn) - _distance(domain, place - step * turn) for turn in (1, 1j)]
         outward = -(slopes[0] + 1j * slopes[1])
         outward /= np.maximum(np.abs(outward), 1e-300)
+        # where the distance is only a bound, it grows by less than the way
+        slope = np.clip(np.hypot(*slopes) / (2 * step), 1e-3, 1.0)
     z, normal = z.copy(), normal.copy()
     z[off], normal[off] = place, outward
     return z, normal
