@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mc2.solvers import solve as solve
     from mc2.solvers.conductors import capacitance as capacitance
     from mc2.solvers.conductors import resistance as resistance
+    from mc2.solvers.modes import modes as modes
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
     from mc2.walks import estimate_batch as estimate_batch
@@ -51,6 +52,7 @@ _HOMES = {
     "Solution": "mc2.solvers",
     "capacitance": "mc2.solvers.conductors",
     "resistance": "mc2.solvers.conductors",
+    "modes": "mc2.solvers.modes",
     "solve": "mc2.solvers",
     "certify": "mc2.benchmark.certify",
     "Estimate": "mc2.walks",

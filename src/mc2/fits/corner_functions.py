@@ -182,17 +182,25 @@ class CornerFunctions:
             return np.zeros((len(self.terms), 2, 0))
         return radial_series(self.operator, self._powers, self.radius)
 
-    def _radial(self, number: int, logarithm: Complex) -> tuple[Array, Array, Array, Array]:
-        """P, Q, and their derivatives by t = 2(r/radius)² − 1, at points; see `add_corner`."""
+    def _radial(self, number: int, logarithm: Complex, slopes: bool = False) -> tuple[Array, Array, Array, Array]:
+        """P, Q, and their derivatives by t = 2(r/radius)² − 1, at points; see `add_corner`.
+
+        slopes: whether derivatives are wanted; they and Q, where it has no part in the term, are 0 else.
+        """
         from numpy.polynomial.chebyshev import chebder, chebval
 
-        own = self._series[number]
+        own, none = self._series[number], np.zeros(logarithm.size)
         if not own.size:
-            one = np.ones(logarithm.size)
-            return one, 0 * one, 0 * one, 0 * one
+            return np.ones(logarithm.size), none, none, none
         t = 2 * np.exp(2 * logarithm.real) - 1
         p, q = own
-        return chebval(t, p), chebval(t, q), chebval(t, chebder(p)), chebval(t, chebder(q))
+        logs = bool(self.terms[number].logs)
+        return (
+            chebval(t, p),
+            chebval(t, q) if logs else none,
+            chebval(t, chebder(p)) if slopes else none,
+            chebval(t, chebder(q)) if slopes and logs else none,
+        )
 
     def _value(self, number: int, logarithm: Complex) -> Complex:
         power, logs, *_ = self.terms[number]
@@ -203,7 +211,7 @@ class CornerFunctions:
     def _slopes(self, number: int, logarithm: Complex, ratio: Complex, x: Array, y: Array) -> tuple[Complex, Complex]:
         """∂/∂x and ∂/∂y of a term: by log w, of which `ratio` is the derivative, and by the radial series."""
         power, logs, *_ = self.terms[number]
-        p, q, p_slope, q_slope = self._radial(number, logarithm)
+        p, q, p_slope, q_slope = self._radial(number, logarithm, slopes=True)
         growth = np.exp(power * logarithm)
         if self._series.size:
             inner, own = (p * logarithm + q, p) if logs else (p, np.zeros_like(p))

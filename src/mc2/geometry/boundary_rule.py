@@ -6,6 +6,7 @@ exponentially, and algebraic singularities there cost nothing. Smooth pieces hav
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +69,12 @@ def _tanh_sinh(half: int) -> tuple[Array, Array]:
 def _gauss(pieces: Pieces, index: int, level: int) -> tuple[Array, Array]:
     """Nodes and weights on [0, 1], in panels that turn little."""
     panels = max(1, int(np.ceil(abs(float(pieces.turn[index])) / ARC)))
-    t, weights = np.polynomial.legendre.leggauss(POINTS * level)
+    t, weights = _legendre(POINTS * level)
     t = (np.arange(panels)[:, None] + 0.5 + 0.5 * t).ravel() / panels
     return t, np.tile(0.5 * weights / panels, panels)
+
+
+@lru_cache(maxsize=64)
+def _legendre(count: int) -> tuple[Array, Array]:
+    """Gauss's nodes and weights on [−1, 1]."""
+    return np.polynomial.legendre.leggauss(count)

@@ -1,26 +1,61 @@
-"""The first Dirichlet eigenvalue of a domain: how large k² may be before Helmholtz walks lose their meaning."""
+"""Dirichlet eigenvalues of a domain by finite differences, to about a per cent.
+
+The first tells how large k² may be before Helmholtz walks lose their meaning; several of them are an independent count
+for those who compute eigenvalues more accurately.
+"""
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.geometry import Domain
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 UNKNOWNS = 1500
 """Grid points wanted inside the domain; gives λ₁ to better than 1 % on the shapes of the tests."""
+MOST_LINES = 1500
+"""Grid lines across the domain, at most."""
 
 
 @lru_cache(maxsize=256)
 def first_eigenvalue(domain: Domain) -> float:
-    """λ₁ of −Δ with zero boundary values, by five-point differences that know where the boundary crosses the grid.
+    """λ₁ of −Δ with zero boundary values."""
+    return float(coarse_eigenvalues(domain, 1, UNKNOWNS)[0])
+
+
+def coarse_eigenvalues(domain: Domain, count: int, unknowns: int) -> NDArray[np.float64]:
+    """The smallest eigenvalues of −Δ with zero boundary values, in order.
+
+    unknowns: grid points wanted inside the domain.
+    """
+    from scipy.sparse.linalg import eigs
+
+    matrix = _differences(domain, unknowns)
+    size = matrix.shape[0]
+    if size < max(50, 3 * count):
+        return np.sort(np.linalg.eigvals(matrix.toarray()).real)[:count]
+    found = eigs(matrix.tocsc(), k=count, sigma=0.0, v0=_start(size, count), return_eigenvectors=False)
+    return np.sort(found.real)
+
+
+def _start(size: int, count: int) -> NDArray[np.float64]:
+    """Where the iteration starts: for several eigenvalues without any symmetry, which would hide some of them."""
+    return np.ones(size) if count == 1 else np.random.default_rng(0).uniform(0.5, 1.5, size)
+
+
+def _differences(domain: Domain, unknowns: int) -> "csr_matrix":
+    """−Δ by five-point differences that know where the boundary crosses the grid.
 
     At a neighbour outside the domain the arm of the stencil is shortened to the boundary (Shortley and Weller, 1938).
     """
     from scipy.sparse import csr_matrix
-    from scipy.sparse.linalg import eigs
 
-    d, h = _resolve(domain)
+    d, h = _resolve(domain, unknowns)
     inside = d > 0
     number = np.full(d.shape, -1)
     number[inside] = np.arange(inside.sum())
@@ -45,15 +80,11 @@ def first_eigenvalue(domain: Domain) -> float:
     rows.append(np.arange(count))
     columns.append(np.arange(count))
     entries.append(diagonal)
-    matrix = csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), (count, count))
-    if count < 50:
-        return float(np.linalg.eigvals(matrix.toarray()).real.min())
-    start = np.ones(count)
-    return float(eigs(matrix.tocsc(), k=1, sigma=0.0, v0=start, return_eigenvectors=False)[0].real)
+    return csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), (count, count))
 
 
-def _resolve(domain: Domain) -> tuple[np.ndarray, float]:
-    """Signed distances on a grid around the domain, fine enough for `UNKNOWNS` points inside, and its spacing."""
+def _resolve(domain: Domain, unknowns: int) -> tuple[np.ndarray, float]:
+    """Signed distances on a grid around the domain, fine enough for so many points inside, and its spacing."""
     xmin, xmax, ymin, ymax = domain.bounds
     size = max(xmax - xmin, ymax - ymin)
     count = 48
@@ -64,9 +95,9 @@ def _resolve(domain: Domain) -> tuple[np.ndarray, float]:
         y = np.arange(ymin - h * 4 / 3, ymax + 2 * h, h)
         d = domain.distance(x[:, None], y[None, :])
         inside = int((d > 0).sum())
-        if inside >= UNKNOWNS or count >= 1500:
+        if inside >= unknowns or count >= MOST_LINES:
             break
-        count = min(1500, int(count * min(8.0, np.sqrt(1.2 * UNKNOWNS / max(inside, 1)))) + 1)
+        count = min(MOST_LINES, int(count * min(8.0, np.sqrt(1.2 * unknowns / max(inside, 1)))) + 1)
     if inside < 9:
-        raise InputError(f"{domain!r} is too thin to compute its first eigenvalue")
+        raise InputError(f"{domain!r} is too thin to compute its eigenvalues")
     return d, h
