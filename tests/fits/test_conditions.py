@@ -136,3 +136,48 @@ def test_data_that_jump_between_parts():
     fluxes = {"right half": Neumann(0), "bottom": Neumann(np.pi), "*": potential}
     found = fit_conditions(mc2.Laplace(square, boundary=fluxes))
     np.testing.assert_allclose(found.fit.field(x, y), potential(x, y), atol=1e-10)
+
+
+def arc_modes(middle, half, count):
+    """Fourier coefficients of what is 1 on an arc of the unit circle, without the mean."""
+    n = np.arange(1, count)
+    return 2 * np.sin(n * half) / (np.pi * n) * np.exp(-1j * n * middle)
+
+
+@pytest.mark.parametrize("coefficient", [None, 2.0], ids=["neumann", "robin"])
+def test_data_that_jump_within_a_part(coefficient):
+    """On the unit disk ∂u/∂n = 1 on an arc and 0 elsewhere: the modes are those of the data over n + μ."""
+    half = float(np.arccos(0.3))
+    modes = arc_modes(0.0, half, 400)
+    x, y = Disk(0.9).sample_interior(200, seed=0).T
+    powers = (x + 1j * y)[:, None] ** np.arange(1, 400)
+    condition = (
+        Neumann(f"where(x > 0.3, 1, 0) - {half / np.pi!r}")
+        if coefficient is None
+        else Robin(coefficient, "where(x > 0.3, 1, 0)")
+    )
+    expected = (powers @ (modes / (np.arange(1, 400) + (coefficient or 0.0)))).real
+    expected += half / np.pi / coefficient if coefficient else 0.0
+    found = fit_conditions(mc2.Laplace(Disk(1.0), boundary=condition))
+    np.testing.assert_allclose(found.fit.field(x, y), expected, atol=1e-11)
+    assert found.error < 1e-10
+
+
+def test_kinks_and_coefficients_that_jump():
+    """u = x + xy on a square, where the coefficient and the value jump, and bend at the end of a piece."""
+    square = Rectangle(width=2, height=2)
+    top, right = (
+        Robin("where(x > 0.25, 3, 1)", "x + where(x > 0.25, 6, 2)*x"),
+        Robin("abs(y)", "1 + y + abs(y)*(1 + y)"),
+    )
+    problem = mc2.Laplace(square, boundary={"top": top, "right": right, "*": Neumann()}, exact="x + x*y")
+    x, y = square.sample_interior(200, seed=0).T
+    np.testing.assert_allclose(fit_conditions(problem).fit.field(x, y), x + x * y, atol=1e-12)
+
+
+def test_a_component_without_any_value():
+    apart = Disk(0.4, center=(-1, 0), name="free") | Rectangle(width=1, height=1, center=(1, 0))
+    with pytest.raises(InputError, match=r"2 components, and that at .* Neumann conditions all around \('free'"):
+        fit_conditions(mc2.Laplace(apart, boundary={"free": Neumann(0), "*": 1}))
+    held = mc2.Laplace(apart, boundary={"free": Robin(2, 4), "*": 1})
+    np.testing.assert_allclose(fit_conditions(held).fit.field(np.array([-1.0, 1.2]), np.zeros(2)), [2, 1], atol=1e-9)

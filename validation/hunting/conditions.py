@@ -36,8 +36,6 @@ from validation.markdown import table
 Random = np.random.Generator
 Row = dict[str, Any]
 GRID = 96
-ROUNDING = 1e-12
-"""Of the largest value: errors below are held by any claim."""
 FAMILIES = ("laplace", "poisson", "yukawa", "helmholtz")
 
 
@@ -46,13 +44,15 @@ class Given:
     """A problem with its solution.
 
     problem: with its data alone. truth: its solution, as a function of arrays. note: what is special, in a few words.
-    free: whether u is known but for a constant.
+    free: whether u is known but for a constant. accuracy: of the truth, relative to its largest value; errors below are
+    held by any claim.
     """
 
     problem: mc2.Problem
     truth: Field
     note: str
     free: bool = False
+    accuracy: float = 1e-12
 
 
 def draw(seed: int, index: int) -> tuple[str, Given]:
@@ -232,9 +232,9 @@ def rough(random: Random) -> Given:
         modes[0] = 0.0
         modes[1:] /= n[1:]
         problem = mc2.Laplace(from_description(UNIT_DISK), boundary=Neumann(f"{text} - {mean!r}"))
-        return Given(problem, Modes(modes), f"{text}, Neumann", True)
+        return Given(problem, Modes(modes), f"{text}, Neumann", True, 1e-11)
     problem = mc2.Laplace(from_description(UNIT_DISK), boundary=Robin(mu, text))
-    return Given(problem, Modes(modes / (n + mu)), f"{text}, μ = {mu:g}")
+    return Given(problem, Modes(modes / (n + mu)), f"{text}, μ = {mu:g}", accuracy=1e-11)
 
 
 @dataclass(frozen=True)
@@ -306,8 +306,8 @@ def run(kind: str, given: Given, seconds: float = 30.0) -> Row:
     size, bar = float(np.abs(truth).max()), solution.standard_error[solution.mask]
     true, claimed = float(np.sqrt(np.mean(error**2))), float(np.sqrt(np.mean(bar**2)))
     row |= {"relative error": true / size, "claimed": claimed / size}
-    row["within"] = float(np.mean(np.abs(error) <= 1.96 * bar + ROUNDING * size))
-    row["off"] = 0.0 if true < ROUNDING * size else true / max(claimed, 1e-300)
+    row["within"] = float(np.mean(np.abs(error) <= 1.96 * bar + given.accuracy * size))
+    row["off"] = 0.0 if true < given.accuracy * size else true / max(claimed, 1e-300)
     return row
 
 
@@ -326,7 +326,7 @@ def report(rows: list[Row]) -> Row:
             **{what: sum(row["outcome"] == what for row in own) for what in ("refused", "out of time", "crashed")},
             "median error": _median(errors),
             "worst error": max(errors, default=None),
-            "median claimed / true": _median([w / max(e, ROUNDING) for w, e in zip(widths, errors, strict=True)]),
+            "median claimed / true": _median([w / max(e, 1e-12) for w, e in zip(widths, errors, strict=True)]),
             "bound held": _mean([row["off"] <= 1 for row in solved]),
             "worst off": max((row["off"] for row in solved), default=None),
             "within": _mean([row["within"] for row in solved]),

@@ -21,8 +21,9 @@ from mc2.compute.portions import interruptibly
 from mc2.fits.basis import Basis, Pole, make_basis
 from mc2.fits.boundary import BoundaryFit, count_waves, least_squares
 from mc2.fits.boundary_points import BoundaryPoints, Rows, Sides, make_rows
+from mc2.fits.breaks import cut_at_breaks
 from mc2.fits.field import Field, lifted
-from mc2.fits.insulated import check_compatible, is_insulated, with_mean_zero
+from mc2.fits.insulated import check_compatible, check_held, is_insulated, with_mean_zero
 from mc2.fits.junctions import find_junctions, make_corner_functions
 from mc2.fits.lift import EXACT
 from mc2.geometry import Domain, Grid
@@ -67,6 +68,7 @@ def fit_conditions(problem: Problem, grid: Grid | None = None, start: Field | No
 
     grid: where it will be wanted. start: the lift of the source, if there is one already.
     """
+    check_held(problem)
     with one_thread():
         fitter = Fitter(problem, start or lifted(problem, grid, EXACT))
         if fitter.insulated:
@@ -98,9 +100,10 @@ class Fitter:
     """Fits of a problem's conditions, and the best of them so far."""
 
     def __init__(self, problem: Problem, start: Field) -> None:
+        problem, jumps, kinks = cut_at_breaks(problem)
         self.problem, self.start = problem, start
         self.waves = count_waves(problem)
-        self.junctions = find_junctions(problem)
+        self.junctions = find_junctions(problem, jumps, kinks)
         self.sides = Sides(problem.domain, self.junctions)
         self.radius = make_basis(problem.domain, problem.operator, 0, -1).radius
         self.unit = self.radius / UNIT

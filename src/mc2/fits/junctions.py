@@ -90,8 +90,13 @@ class Junction:
         return tuple(sorted(found.values()))
 
 
-def find_junctions(problem: Problem) -> list[Junction]:
-    """The points of a domain's boundary at which the solution may be singular, the most singular first."""
+def find_junctions(
+    problem: Problem, jumps: NDArray[np.intp] | None = None, kinks: NDArray[np.intp] | None = None
+) -> list[Junction]:
+    """The points of a domain's boundary at which the solution may be singular, the most singular first.
+
+    jumps, kinks: pieces that end where the data of one condition jump, or bend.
+    """
     pieces, conditions = problem.domain.pieces, problem.conditions
     following = successors(pieces.curve)
     ends, starts = pieces.direction(1.0), pieces.direction(0.0)[following]
@@ -100,6 +105,8 @@ def find_junctions(problem: Problem) -> list[Junction]:
     other = np.array(
         [not _same(conditions[i], conditions[j]) for i, j in zip(pieces.part, pieces.part[following], strict=True)]
     )
+    jumping, bending = (np.isin(np.arange(pieces.size), () if own is None else own) for own in (jumps, kinks))
+    other |= jumping | bending
     curvature = np.abs(pieces.turn / pieces.length) * problem.domain.size
     smooth = np.abs(turn) < STRAIGHT_ON
     found, cuts = [], CutFinder(problem.domain)
@@ -117,7 +124,7 @@ def find_junctions(problem: Problem) -> list[Junction]:
         if cut is not None and cut.heading is None:
             bent = True  # functions that are singular in the middle of a hole do not keep straight sides straight
             cut = None if problem.operator.mass else cut
-        jump = _jumps(after, before, point)
+        jump = not after.reflecting if jumping[k] else _jumps(after, before, point)
         found.append(Junction(int(k), center, along, angle, after, before, bool(bent), jump, cut))
     return sorted(found, key=lambda junction: junction.weakness)[:MOST_JUNCTIONS]
 
