@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mc2.geometry import Grid as Grid
     from mc2.geometry.drawings import read_domain as read_domain
     from mc2.problems import Biharmonic as Biharmonic
+    from mc2.problems import Clamped as Clamped
     from mc2.problems import Dirichlet as Dirichlet
     from mc2.problems import Helmholtz as Helmholtz
     from mc2.problems import Laplace as Laplace
@@ -47,6 +48,7 @@ _HOMES = {
     "Robin": "mc2.problems",
     "Neumann": "mc2.problems",
     "Dirichlet": "mc2.problems",
+    "Clamped": "mc2.problems",
     "read_problem": "mc2.problems",
     "Certificate": "mc2.solvers",
     "Solution": "mc2.solvers",

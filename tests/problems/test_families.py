@@ -59,7 +59,7 @@ POLYGON = Polygon([(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9)])
 
 REFUSED = [  # what is tried, and what the message must say
     (lambda: mc2.Poisson(Disk(), boundary=0), "poisson needs source"),
-    (lambda: mc2.Biharmonic(Disk(), 0, 0), "exact alone; clamped data (u and ∂u/∂n) are not supported"),
+    (lambda: mc2.Biharmonic(Disk(), 0, 0), "exact alone; or boundary=mc2.Clamped(u, slope) for a clamped plate"),
     (lambda: mc2.Laplace(Disk()), "laplace needs boundary"),
     (lambda: mc2.Poisson(Disk(), sorce=1, boundary=0), "unknown argument of Poisson 'sorce': did you mean 'source'?"),
     (lambda: mc2.Laplace(Disk(), boundry=0), "unknown argument of Laplace 'boundry': did you mean 'boundary'?"),

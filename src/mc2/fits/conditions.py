@@ -144,8 +144,8 @@ class Fitter:
     def fit(self, basis: Basis) -> float:
         """Fit, judge at fresh points, and keep it if it is the best; returns its misfit in units of the data."""
         count = max(FEWEST_POINTS, PER_FUNCTION * len(basis.levels))
-        points, fresh = self.sides.points(count), self.sides.points(count, seed=len(self.misfits))
-        rows, fresh_rows = (make_rows(self.problem, at, self.junctions, self.unit) for at in (points, fresh))
+        points, rows = self._sample(count)
+        fresh, fresh_rows = self._sample(count, seed=len(self.misfits))
         matrix = self._functions(basis, points, rows)
         target = self._target(points, rows)
         weight = rows.weight * np.sqrt(points.length / points.length.sum())
@@ -172,6 +172,11 @@ class Fitter:
         if self.insulated:
             best = replace(best, field=with_mean_zero(best.field, self.problem.domain))
         return ConditionFit(best, amplification)
+
+    def _sample(self, count: int, seed: int | None = None) -> tuple[BoundaryPoints, Rows]:
+        """About so many points, those near junctions apart, and what the conditions say there."""
+        points = self.sides.points(count, seed)
+        return points, make_rows(self.problem, points, self.junctions, self.unit)
 
     def _functions(self, basis: Basis, points: BoundaryPoints, rows: Rows) -> Array:
         """a·u + b·∂u/∂n for every function of a basis [column, point]."""

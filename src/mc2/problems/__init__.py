@@ -1,6 +1,6 @@
 """What: the five families and their problems."""
 
-from mc2.problems.condition import Condition, Dirichlet, Neumann, Robin
+from mc2.problems.condition import Clamped, Condition, Dirichlet, Neumann, Robin
 from mc2.problems.families import FAMILIES, Biharmonic, Helmholtz, Laplace, Poisson, Yukawa
 from mc2.problems.frame import Frame
 from mc2.problems.operator import Operator
@@ -10,6 +10,7 @@ from mc2.problems.problem_file import ProblemFile, read_problem
 __all__ = [
     "FAMILIES",
     "Biharmonic",
+    "Clamped",
     "Condition",
     "Dirichlet",
     "Frame",

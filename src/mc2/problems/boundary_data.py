@@ -13,7 +13,7 @@ from mc2.errors import InputError, short, unknown
 from mc2.functions import Function, FunctionLike
 from mc2.functions.equality import along_boundary
 from mc2.functions.grid_function import GridFunction
-from mc2.problems.condition import Array, Condition, Dirichlet, FromExact, Robin
+from mc2.problems.condition import Array, Clamped, Condition, Dirichlet, FromExact, Robin
 
 if TYPE_CHECKING:
     from mc2.geometry import Domain
@@ -90,6 +90,10 @@ def completed(conditions: tuple[Condition, ...], exact: Function | None, domain:
                 raise InputError(f"boundary {part.name!r} has a {condition.word} condition without a value: give one")
             known = FromExact(exact) if condition.reflecting else exact
             condition = replace(condition, value=known)
+        if isinstance(condition, Clamped) and condition.slope is None:
+            if exact is None:
+                raise InputError(f"boundary {part.name!r} has a clamped condition without a slope, ∂u/∂n: give one")
+            condition = replace(condition, slope=FromExact(exact))
         found.append(condition)
     return tuple(found)
 
@@ -103,7 +107,8 @@ def _checked(condition: Condition, domain: Domain, index: int) -> Condition:
     x, y, *_ = part_points(domain, index, CHECKS)
     part, ready = domain.parts[index].name, {}
     for name, function in condition.functions.items():
-        label = f"boundary {part!r}" if not condition.reflecting else f"{condition.word} {name} on {part!r}"
+        plain = not condition.reflecting and name == "value"
+        label = f"boundary {part!r}" if plain else f"{condition.word} {name} on {part!r}"
         ready[name] = along_boundary(function, label, domain, np.stack([x, y]))
         values = ready[name](x, y)
         bad = np.flatnonzero(~np.isfinite(values))
@@ -155,8 +160,12 @@ def insulated(conditions: Sequence[Condition]) -> bool:
 
 def agree_on_parts(conditions: Sequence[Condition], exact: Function, domain: Domain) -> None:
     """Refuse conditions that contradict a known solution, beyond rounding."""
-    size = float(np.abs(exact(*domain.sample_boundary(256).T)).max())
-    for index, (condition, part) in enumerate(zip(conditions, domain.parts, strict=True)):
+    samples = domain.sample_boundary(256), domain.sample_interior(256)
+    size = max(float(np.abs(exact(*points.T)).max()) for points in samples)
+    pairs = list(enumerate(conditions))
+    pairs += [(index, condition.turn) for index, condition in pairs if isinstance(condition, Clamped)]
+    for index, condition in pairs:
+        part = domain.parts[index]
         if isinstance(condition.value, FromExact | GridFunction):
             continue  # it is the solution's own, or interpolated
         x, y, nx, ny = part_points(domain, index, CHECKS)

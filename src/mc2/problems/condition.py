@@ -1,7 +1,8 @@
 """`Condition`: what is known of a solution on a part of the boundary.
 
 Every condition says a·u + b·∂u/∂n = value there, with n the outward normal: `Dirichlet` has a = 1 and b = 0, `Neumann`
-a = 0 and b = 1, `Robin` a = its coefficient and b = 1. Whoever fits or walks asks for a, b and the value.
+a = 0 and b = 1, `Robin` a = its coefficient and b = 1. Whoever fits or walks asks for a, b and the value. `Clamped`
+says two things, u and ∂u/∂n, as the biharmonic equation needs.
 """
 
 from abc import ABC
@@ -146,7 +147,36 @@ class Robin(Condition):
         return {"coefficient": self.coefficient, "value": self.value}
 
 
-CONDITIONS: dict[str, type[Condition]] = {kind.word: kind for kind in (Dirichlet, Neumann, Robin)}
+@dataclass(frozen=True)
+class Clamped(Condition):
+    """u = value and ∂u/∂n = slope, of the biharmonic equation alone: a plate that is built into a wall if both are 0.
+
+    value: as for `Dirichlet`. slope: as for `Neumann`.
+    """
+
+    value: FunctionLike | None = None  # type: ignore[assignment]
+    slope: FunctionLike | None = None
+
+    reflecting = False
+    word = "clamped"
+
+    def __post_init__(self) -> None:
+        _read(self, "value")
+        _read(self, "slope")
+
+    @property
+    def turn(self) -> Neumann:
+        """The condition for ∂u/∂n."""
+        return Neumann(self.slope)
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        assert isinstance(self.slope, Function)
+        assert isinstance(self.value, Function)
+        return {"value": self.value, "slope": self.slope}
+
+
+CONDITIONS: dict[str, type[Condition]] = {kind.word: kind for kind in (Dirichlet, Neumann, Robin, Clamped)}
 
 
 def _read(condition: Condition, name: str) -> None:

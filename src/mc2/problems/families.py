@@ -98,8 +98,8 @@ class Yukawa(Problem):
 class Biharmonic(Problem):
     """Δ²u = f in the domain, u = g and Δu = h on its boundary (Navier data: a simply supported plate).
 
-    source: f. boundary: g. laplacian: h. exact: u, if it is known. Clamped data (u and ∂u/∂n) are another problem,
-    which walks on spheres do not solve.
+    source: f. boundary: g; or, on parts or all around, `Clamped` conditions with u and ∂u/∂n, where no Δu is needed:
+    these are met by boundary least squares alone, without walks. laplacian: h. exact: u, if it is known.
     """
 
     name = "biharmonic"

@@ -19,7 +19,7 @@ from mc2.functions.intervals import enclose
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
 from mc2.problems.boundary_data import PartData, part_points
-from mc2.problems.condition import Condition, FromExact, Robin
+from mc2.problems.condition import Clamped, Condition, FromExact, Robin
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -103,7 +103,9 @@ class Frame:
             setattr(
                 framed, name, None if function is None else self._data(function, powers[name], points, framed.domain)
             )
-        if problem.reflecting:
+        if "data" in problem.__dict__:
+            framed.data = problem.data
+        if problem.reflecting or problem.clamped:
             framed.conditions = tuple(self._condition(condition) for condition in problem.conditions)
         return framed
 
@@ -121,6 +123,8 @@ class Frame:
             value: Function = FromExact(Framed(condition.value.exact, self), (gx, gy))
         else:
             value = Framed(condition.value, self, power)
+        if isinstance(condition, Clamped):
+            return Clamped(value, self._condition(condition.turn).value)
         if isinstance(condition, Robin):
             assert isinstance(condition.coefficient, Function)
             return Robin(Framed(condition.coefficient, replace(self, value=1.0), 1), value)
@@ -199,7 +203,9 @@ def _value(problem: Problem, length: float) -> float:
             largest = max(largest, _bound(function, problem.domain))
         if largest > 0:
             exponents.append(math.log2(largest) + power * math.log2(length))
-    for index, condition in enumerate(problem.conditions if problem.reflecting else ()):
+    given = list(enumerate(problem.conditions if problem.reflecting or problem.clamped else ()))
+    given += [(index, condition.turn) for index, condition in given if isinstance(condition, Clamped)]
+    for index, condition in given:
         largest = float(np.abs(condition.data(*part_points(problem.domain, index, SAMPLES))).max())
         if largest > 0:
             exponents.append(math.log2(largest) + condition.reflecting * math.log2(length))

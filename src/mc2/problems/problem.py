@@ -26,7 +26,7 @@ from mc2.problems.boundary_data import (
     completed,
     read_conditions,
 )
-from mc2.problems.condition import Condition, Dirichlet
+from mc2.problems.condition import Clamped, Condition, Dirichlet
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
@@ -50,8 +50,10 @@ class Problem(metaclass=CheckedArguments):
 
     name: ClassVar[str]
     equation: ClassVar[str]
-    data: ClassVar[tuple[str, ...]]
-    """What a problem of the family must supply, in this order: of `source`, `boundary` and `laplacian`."""
+    data: tuple[str, ...]
+    """What a problem of the family must supply, in this order: of `source`, `boundary` and `laplacian`.
+
+    A plate that is clamped all around has no `laplacian`."""
     parameters: ClassVar[Mapping[str, tuple[float, float]]] = {}
     """Parameters of the operator, each with PDEZoo's range; any positive number is valid."""
     lengths: ClassVar[Mapping[str, int]] = {}
@@ -93,10 +95,20 @@ class Problem(metaclass=CheckedArguments):
             raise InputError(f"source = {short(value)}: must be a function, not conditions of boundary parts")
         given = completed(read_conditions(value, self.domain, name), self.exact, self.domain)
         conditions = checked(given, self.domain)
-        if any(condition.reflecting for condition in conditions) and "laplacian" in self.data:
+        plate = "laplacian" in type(self).data
+        clamped = [condition for condition in conditions if isinstance(condition, Clamped)]
+        if plate and any(condition.reflecting for condition in conditions):
             raise InputError(
-                f"{self.name} takes u and Δu on every part of the boundary, no Neumann or Robin conditions"
+                f"{self.name} takes u and Δu, or a clamped condition, on every part of the boundary, no Neumann or "
+                "Robin conditions"
             )
+        if clamped and (not plate or name == "laplacian"):
+            raise InputError(
+                f"{self.name} takes no clamped conditions{' for Δu' * plate}: u and ∂u/∂n together are for biharmonic "
+                "problems, given as their boundary"
+            )
+        if plate and name == "boundary" and len(clamped) == len(conditions):
+            self.data = tuple(other for other in self.data if other != "laplacian")
         if name == "boundary":
             self.conditions = conditions
         return as_dirichlet(conditions, self.domain)
@@ -131,6 +143,11 @@ class Problem(metaclass=CheckedArguments):
         return "conditions" in self.__dict__ and any(condition.reflecting for condition in self.conditions)
 
     @cached_property
+    def clamped(self) -> bool:
+        """Whether some part has a clamped condition, which only boundary least squares can meet."""
+        return "conditions" in self.__dict__ and any(isinstance(condition, Clamped) for condition in self.conditions)
+
+    @cached_property
     def operator(self) -> Operator:
         """L."""
         made = self.make_operator({name: getattr(self, name) for name in self.parameters})
@@ -146,7 +163,7 @@ class Problem(metaclass=CheckedArguments):
                 continue
             if self.exact is None:
                 needs = ", ".join(self.data)
-                clamped = "; clamped data (u and ∂u/∂n) are not supported" if name == "laplacian" else ""
+                clamped = "; or boundary=mc2.Clamped(u, slope) for a clamped plate" if name == "laplacian" else ""
                 raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone{clamped}")
             setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name].coefficients))
 
@@ -177,7 +194,7 @@ class Problem(metaclass=CheckedArguments):
             }
         except InputError:  # no derivatives to compare with: only boundary values can be checked
             expected = {}
-        if by_parts:
+        if by_parts or self.clamped:
             agree_on_parts(self.conditions, self.exact, self.domain)
         else:
             expected["boundary"] = self.exact
@@ -228,7 +245,12 @@ class Problem(metaclass=CheckedArguments):
 
 
 def need_dirichlet(problem: Problem, who: str) -> None:
-    """Refuse a problem with Neumann or Robin conditions on behalf of somebody who would not see them."""
+    """Refuse a problem with Neumann, Robin or clamped conditions on behalf of somebody who would not see them."""
+    if problem.clamped:
+        raise InputError(
+            f"{who} need u and Δu on the whole boundary, and this plate is clamped: mc2.solve does it without walks, "
+            "by boundary least squares"
+        )
     if problem.reflecting:
         pairs = zip(problem.domain.parts, problem.conditions, strict=True)
         part, condition = next((part, condition) for part, condition in pairs if condition.reflecting)
@@ -265,7 +287,9 @@ def _agree(problem: Problem, name: str, expected: Array, given: Array, points: A
     error = np.abs(expected - given)
     worst = int(np.argmax(error))
     order = {"boundary": 0, "laplacian": 2}.get(name, problem.operator.order)
-    size = float(np.abs(problem.exact(*points)).max()) / problem.domain.size**order
+    inside = problem.domain.sample_interior(_CHECKS, seed=0).T  # u may vanish on the whole boundary
+    largest = max(float(np.abs(problem.exact(*place)).max()) for place in (points, inside))
+    size = largest / problem.domain.size**order
     if error[worst] > 1e-6 * float(np.abs(expected).max()) + 1e-9 * size:
         x, y = points[:, worst]
         what = f"the {name} is {given[worst]:.6g}" if name in problem.data else f"{problem.equation} asks for 0"

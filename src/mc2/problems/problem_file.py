@@ -23,8 +23,8 @@ Boundary data may differ between the named parts of the boundary; "*" stands for
     top = {robin = {coefficient = 0.2, value = "4 + x"}}
     "*" = {neumann = 0}
 
-A biharmonic problem also has `laplacian`, Δu on the boundary. `exact` gives a known solution, from which all data
-follow that are left out. A file is data: reading one runs nothing.
+A biharmonic problem also has `laplacian`, Δu on the boundary, unless it is `{clamped = {value = 0, slope = 0}}`, with
+u and ∂u/∂n. `exact` gives a known solution, from which all data follow that are left out. A file is data: reading one runs nothing.
 """
 
 from dataclasses import dataclass
@@ -62,6 +62,13 @@ class CoefficientTable(TypedDict):
 
     coefficient: Datum
     value: NotRequired[Datum]
+
+
+class SlopeTable(TypedDict):
+    """What a clamped plate is given."""
+
+    value: NotRequired[Datum]
+    slope: NotRequired[Datum]
 
 
 Boundary = Annotated[Datum | dict[str, Any], called("an expression text, a number, or a table by parts")]
@@ -162,5 +169,6 @@ def _condition(key: str, told: Any) -> Any:
     [(word, given)] = told.items()
     if word not in CONDITIONS:
         raise unknown(f"condition of {key}", word, CONDITIONS)
-    table: Any = CoefficientTable if "coefficient" in CONDITIONS[word].__annotations__ else ValueTable
+    has = CONDITIONS[word].__annotations__
+    table: Any = CoefficientTable if "coefficient" in has else SlopeTable if "slope" in has else ValueTable
     return CONDITIONS[word](**read_as(table, given if isinstance(given, dict) else {"value": given}, f"{key}.{word}"))

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, warn
 from mc2.fits.boundary import BoundaryFit, fit_boundary
-from mc2.fits.conditions import fit_conditions
 from mc2.fits.field import Field
 from mc2.geometry import Grid
 from mc2.problems import Problem
@@ -42,7 +41,8 @@ class BoundaryCorrector(Corrector):
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
-        judged = problem.operator.oscillating or problem.reflecting
+        bounded = problem.reflecting or problem.clamped
+        judged = problem.operator.oscillating or bounded
         if goal.tolerance is not None and not judged:
             raise InputError(f"a tolerance needs the corrector {ROUNDS!r}: {self.name!r} does not know its own error")
         begin = time.perf_counter()
@@ -51,7 +51,7 @@ class BoundaryCorrector(Corrector):
             fit, evaluator = fit_and_bound(problem, grid)
             error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
             reason = "fitted on the boundary, judged at fresh boundary points"
-            reason += ", by a bound" if problem.reflecting else "; walks cannot judge it"
+            reason += ", by a bound" if bounded else "; walks cannot judge it"
         else:
             fit = fit_boundary(problem, grid)
             evaluator, error = UnjudgedEvaluator(fit.field), np.inf
@@ -82,7 +82,8 @@ class BoundaryCorrector(Corrector):
 
     @one_thread()
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
-        fit = fit_conditions(problem, grid).fit if problem.reflecting else fit_boundary(problem, grid)
+        fitted = problem.reflecting or problem.clamped
+        fit = fit_and_bound(problem, grid)[0] if fitted else fit_boundary(problem, grid)
         return fit.field.on_grid(grid, problem.mask(grid))
 
 

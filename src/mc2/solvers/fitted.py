@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.clamped import fit_plate
 from mc2.fits.conditions import ConditionFit, fit_conditions
 from mc2.fits.resonance import evaluator_from_boundary
 from mc2.geometry import Grid
@@ -35,10 +36,10 @@ class ConditionEvaluator:
 def fit_and_bound(problem: Problem, grid: Grid | None = None) -> tuple[BoundaryFit, Evaluator]:
     """A fit of the boundary data, and what evaluates it with bounds for its error.
 
-    The problem must have Neumann or Robin conditions, or solutions that oscillate.
+    The problem must have Neumann, Robin or clamped conditions, or solutions that oscillate.
     """
-    if problem.reflecting:
-        found = fit_conditions(problem, grid)
+    if problem.reflecting or problem.clamped:
+        found = fit_plate(problem, grid) if problem.clamped else fit_conditions(problem, grid)
         return found.fit, ConditionEvaluator(found)
     fit = fit_boundary(problem, grid)
     return fit, evaluator_from_boundary(problem, fit)

@@ -102,7 +102,12 @@ def _kind(problem: Problem) -> str:
 
 
 def can_walk(problem: Problem) -> bool:
-    """Whether walks can solve it: a Helmholtz problem only while k² is below half the first eigenvalue."""
+    """Whether walks can solve it: a Helmholtz problem only while k² is below half the first eigenvalue.
+
+    Clamped plates they cannot.
+    """
+    if problem.clamped:
+        return False
     return not problem.operator.oscillating or problem.operator.mass < HELMHOLTZ_LIMIT * first_eigenvalue(
         problem.domain
     )
