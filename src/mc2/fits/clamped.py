@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
-from mc2.fits.basis import Basis, Pole, make_basis
+from mc2.fits.basis import Basis, make_basis
 from mc2.fits.boundary import crowd_poles
 from mc2.fits.boundary_points import BoundaryPoints, Rows, values_of
 from mc2.fits.conditions import FITTED, GOOD, HOLE_DEGREE, ConditionFit, Fitter, ring
@@ -29,8 +29,8 @@ HELPS = 0.1
 """Part to which a higher degree must bring the misfit for the next one to be tried."""
 WITH_POLES = 20
 """Degree around the centre when there are poles."""
-POLES = ((48, 0), (72, 24))
-"""How many of them crowd at corners, and stand around the domain; each has eight functions."""
+POLES = 60
+"""Outside of corners together, or else around the domain; each has eight functions."""
 
 MOST_CORNERS = 16
 """That have poles, the widest first."""
@@ -63,15 +63,12 @@ class Plate(Fitter):
             if len(self.misfits) > 1 and self.misfits[-1] > HELPS * self.misfits[-2]:
                 break
         corners = sorted(domain.corners(), key=lambda corner: -corner.angle)
-        for crowded, around in POLES:
-            if min(self.misfits) < GOOD:
-                break
+        if min(self.misfits) > GOOD:
+            orders = 1, 2
+            crowd = crowd_poles(domain, corners[:MOST_CORNERS], (), orders, POLES)
+            poles = crowd if corners else ring(domain, self.sides.evenly(POLES), orders)
             basis = make_basis(domain, operator, WITH_POLES, HOLE_DEGREE)
-            poles = (*crowd_poles(domain, corners[:MOST_CORNERS], (), (1, 2), crowded), *self._ring(around))
             yield replace(basis, poles=(*basis.poles, *poles))
-
-    def _ring(self, count: int) -> Iterator[Pole]:
-        return ring(self.problem.domain, self.sides.evenly(count), (1, 2)) if count else iter(())
 
     def _sample(self, count: int, seed: int | None = None) -> tuple[BoundaryPoints, Rows]:
         """Every point twice: for u, and for ∂u/∂n or Δu."""

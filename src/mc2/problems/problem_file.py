@@ -24,7 +24,8 @@ Boundary data may differ between the named parts of the boundary; "*" stands for
     "*" = {neumann = 0}
 
 A biharmonic problem also has `laplacian`, Δu on the boundary, unless it is `{clamped = {value = 0, slope = 0}}`, with
-u and ∂u/∂n. `exact` gives a known solution, from which all data follow that are left out. A file is data: reading one runs nothing.
+u and ∂u/∂n. `exact` gives a known solution, from which all data follow that are left out. A file is data:
+reading one runs nothing.
 """
 
 from dataclasses import dataclass
