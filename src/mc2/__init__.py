@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
     from mc2.walks import estimate_batch as estimate_batch
+    from mc2.walks import estimate_many as estimate_many
+    from mc2.walks import stream as stream
     from mc2.walks import trajectory as trajectory
 
 __version__ = "0.1.0"
@@ -60,6 +62,8 @@ _HOMES = {
     "Estimate": "mc2.walks",
     "estimate": "mc2.walks",
     "estimate_batch": "mc2.walks",
+    "estimate_many": "mc2.walks",
+    "stream": "mc2.walks",
     "trajectory": "mc2.walks",
 }
 

@@ -28,7 +28,7 @@ def assemble(expression: Expression) -> Program:
             place[node], used = used, used + 1
         code.append(_instruction(node, place, constants))
         # freed only after the output has its register: no instruction may write what it reads
-        for argument in set(node.arguments):
+        for argument in dict.fromkeys(node.arguments):  # in their order, so that a formula has one program
             if last_use[argument] is node and place[argument] >= FIRST_FREE:
                 free.append(place[argument])
     code.append((OPCODE["copy"], 2, place[expression], 0, 0))

@@ -15,9 +15,9 @@ from mc2.errors import InputError, short, unknown, warn
 from mc2.geometry import Domain, Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
-from mc2.walks.estimate import Estimate, Record
+from mc2.walks.estimate import Estimate, Record, Resumable, lay_out
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
-from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
+from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
 
 MAX_WALKS = 1 << 31
 MAX_POINTS = 1 << 24
@@ -82,6 +82,7 @@ def estimate(
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
+    first_walk: int = 0,
     seed: int = 0,
     epsilon: float = 1e-4,
     unit: float | None = None,
@@ -100,6 +101,8 @@ def estimate(
     points: instead, an array [count, 2] of points of the domain; on its boundary the boundary value is returned.
     seed, instance: key the random numbers, together with the pixel (or first_point + the index) and the walk.
     first_point: see seed.
+    first_walk: the number of the first walk from every point, for estimates that are to be added up: those of other
+        walks of the same problem. On the CPU.
     epsilon: a walk ends this close to the boundary, as a part of half the domain's size; 1e-4 is small against the
         noise of any practical budget.
     unit: the length that epsilon is a part of, instead of half the domain's size.
@@ -122,7 +125,8 @@ def estimate(
         threads=threads,
         unit=unit,
     )
-    return walk_and_warn(problem, [walks], options, grid, points, instance, first_point, progress)[0]
+    last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
+    return walk_and_warn(problem, [last], options, grid, points, instance, first_point, progress, first_walk)[0]
 
 
 @checked
@@ -173,10 +177,13 @@ def walk_and_warn(
     instance: int = 0,
     first_point: int = 0,
     progress: Progress | None = None,
+    first_walk: int = 0,
+    earlier: Estimate | None = None,
 ) -> list[Estimate]:
-    """What `trajectory` does, with its options as one."""
-    found = walk(problem, check_budgets(budgets), options, grid, points, instance, first_point, progress)
-    _warn(found[-1])
+    """What `trajectory` does, with its options as one. first_walk, earlier: as of `walk`."""
+    budgets = check_budgets(budgets)
+    found = walk(problem, budgets, options, grid, points, instance, first_point, progress, first_walk, earlier)
+    warn_of_walks(found[-1])
     return found
 
 
@@ -189,42 +196,89 @@ def walk(
     instance: int = 0,
     first_point: int = 0,
     progress: Progress | None = None,
+    first_walk: int = 0,
+    earlier: Estimate | None = None,
 ) -> list[Estimate]:
-    """What `trajectory` does, without its warnings. Walks are in the problem's frame, whatever its units."""
-    plan, instance = make_plan(problem, chosen.estimator), whole("instance", instance, 0, MAX_KEY)
+    """What `trajectory` does, without its warnings. Walks are in the problem's frame, whatever its units.
+
+    first_walk: the number of the first one; budgets count those before it.
+    earlier: an estimate that there is already, to go on from; budgets count its walks.
+    """
+    instance = whole("instance", instance, 0, MAX_KEY)
     count = math.prod(as_grid(grid, problem.domain).shape) if points is None else np.size(points) // 2
-    _check_count(count, budgets)
-    frame = Frame.of(problem)
-    if not 1 / LARGEST_VALUE <= frame.value <= LARGEST_VALUE:
-        raise InputError(
-            f"the data are of size {frame.value:.0e}, whose square is no float64, so that no variance can be given: "
-            "rescale the data, or use mc2.solve"
-        )
+    check_count(count, budgets)
+    frame, plan = frame_and_plan(problem, chosen)
     starts = StartPoints.make(problem, grid, points, whole("first_point", first_point, 0, (1 << 32) - 1), frame)
-    own = chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
-    framed = for_float32(problem) if frame.trivial else frame.problem(problem)
-    if framed is not problem:  # only now: what is wrong with the problem is said in the user's units
-        plan = make_plan(framed, chosen.estimator)
-    device = choose_device(chosen.device, plan)
+    own = in_frame(chosen, frame)
+    begun = WalkSums.empty(starts.x.size, first_walk) if first_walk else None
+    if earlier is not None:
+        if plan.digest != earlier.record.problem:
+            raise InputError("the estimate is of another problem: more walks of it need the problem that it is of")
+        first_walk, begun = earlier.record.first_walk, earlier.need_resumable().sums
+    device = choose_device("cpu" if begun is not None and chosen.device == "auto" else chosen.device, plan)
     run = _runner(device, plan)
     if plan.key(device) not in _prepared and starts.x.size:  # load the kernels, so that seconds are of walking
         run(plan, starts.first(), [1], own, 0, None)
         _prepared.add(plan.key(device))
     start = time.perf_counter()
     if starts.x.size:
-        sums, counts = run(plan, starts, budgets, own, instance, progress)
+        found = run(plan, starts, budgets, own, instance, progress, begun)
     else:  # all points are on the boundary
-        sums, counts = np.zeros((0, len(budgets), 2)), np.zeros(3, np.int64)
+        found = Tally(np.zeros((0, len(budgets), 2)), np.zeros(3, np.int64), WalkSums.empty(0, budgets[-1]))
     seconds = time.perf_counter() - start
+    record = make_record(
+        plan, chosen, found.counts, problem=problem, instance=instance, device=device, seconds=seconds,
+        first_walk=first_walk, first_point=first_point,
+    )  # fmt: skip
+    if earlier is not None:
+        record = record.with_work_of(earlier.record)
     return [
-        starts.finish(sums[:, index], Record(
-            walks=budget, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
-            instance=instance, epsilon=chosen.epsilon, max_steps=chosen.max_steps, estimator=plan.name,
-            sampling=chosen.sampling, stratified=chosen.stratify, device=device, seconds=seconds,
-            unit=chosen.length_unit(problem.domain),
-        ))
+        starts.finish(
+            found.sums[:, index],
+            replace(record, walks=budget - first_walk),
+            found.last if budget == budgets[-1] else None,
+        )
         for index, budget in enumerate(budgets)
-    ]  # fmt: skip
+    ]
+
+
+def frame_and_plan(problem: Problem, chosen: Options) -> tuple[Frame, Plan]:
+    """The units in which a problem is walked, and the plan of its walks in them."""
+    plan, frame = make_plan(problem, chosen.estimator), Frame.of(problem)
+    if not 1 / LARGEST_VALUE <= frame.value <= LARGEST_VALUE:
+        raise InputError(
+            f"the data are of size {frame.value:.0e}, whose square is no float64, so that no variance can be given: "
+            "rescale the data, or use mc2.solve"
+        )
+    framed = for_float32(problem) if frame.trivial else frame.problem(problem)
+    # a second plan only now: what is wrong with the problem is said in the user's units
+    return frame, plan if framed is problem else make_plan(framed, chosen.estimator)
+
+
+def in_frame(chosen: Options, frame: Frame) -> Options:
+    """Options with lengths in a frame."""
+    return chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
+
+
+def make_record(
+    plan: Plan,
+    chosen: Options,
+    counts: NDArray[np.int64],
+    *,
+    problem: Problem,
+    instance: int,
+    device: str,
+    seconds: float,
+    first_walk: int,
+    first_point: int,
+) -> Record:
+    """The record of an estimate, but for its number of walks. problem: in the user's units."""
+    return Record(
+        walks=1, steps=int(counts[0]), truncated=int(counts[1]), not_finite=int(counts[2]), seed=chosen.seed,
+        instance=instance, epsilon=chosen.epsilon, max_steps=chosen.max_steps, estimator=plan.name,
+        sampling=chosen.sampling, stratified=chosen.stratify, device=device, seconds=seconds,
+        unit=chosen.length_unit(problem.domain), first_walk=first_walk, first_point=first_point, problem=plan.digest,
+    )  # fmt: skip
 
 
 def choose_device(device: str, plan: Plan) -> str:
@@ -245,7 +299,7 @@ def choose_device(device: str, plan: Plan) -> str:
     return "cuda" if not reason and can_run(plan) else "cpu"
 
 
-def _runner(device: str, plan: Plan) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]:
+def _runner(device: str, plan: Plan) -> Callable[..., Tally]:
     if device == "cuda":
         from mc2.walks.gpu.launch import run_cuda
 
@@ -312,29 +366,28 @@ class StartPoints:
         """Only the first point."""
         return replace(self, x=self.x[:1], y=self.y[:1], keys=self.keys[:1])
 
-    def finish(self, sums: NDArray[np.float64], record: Record) -> Estimate:
-        """An estimate from sums [count, 2] over the walks and their squares."""
-        found = moments(sums, record.walks)
-        mean, variance = np.zeros((2, *self.mask.shape))
-        mean[self.mask], variance[self.mask] = found[0] * self.frame.value, found[1] * self.frame.value**2
+    def finish(self, sums: NDArray[np.float64], record: Record, last: WalkSums | None = None) -> Estimate:
+        """An estimate from sums [count, 2] over the walks and their squares.
+
+        last: the same sums, as more walks need them.
+        """
+        mean, variance = lay_out(sums, record.walks, self.frame.value, self.mask)
+        resumable = None if last is None else Resumable(last, self.frame.value, self.mask)
         if self.edge is None or self.edge_values is None:
-            return Estimate(mean, variance, self.mask, record, self.grid, self.points)
+            return Estimate(mean, variance, self.mask, record, self.grid, self.points, resumable)
         mean[self.edge] = self.edge_values
-        return Estimate(mean, variance, self.mask | self.edge, record, self.grid, self.points)
-
-
-def moments(sums: NDArray[np.float64], walks: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The mean and its variance, s²/B with s² = Σ(v − mean)²/(B − 1); infinite for one walk."""
-    mean = sums[..., 0] / walks
-    if walks == 1:
-        return mean, np.full_like(mean, np.inf)
-    with np.errstate(invalid="ignore"):  # walks that met infinite values, which are reported elsewhere
-        return mean, np.maximum(sums[..., 1] / walks - mean**2, 0.0) / (walks - 1)
+        return Estimate(mean, variance, self.mask | self.edge, record, self.grid, self.points, resumable)
 
 
 def run_cpu(
-    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    plan: Plan,
+    starts: StartPoints,
+    budgets: Sequence[int],
+    options: Options,
+    instance: int,
+    progress: Progress | None,
+    begun: WalkSums | None = None,
+) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
     from mc2.walks.cpu.kernels import walk_task
     from mc2.walks.cpu.lane_kernels import Rules
@@ -355,7 +408,7 @@ def run_cpu(
         return counts
 
     threads = options.threads or cores()
-    return run_tasks(starts.x.size, budgets, work, threads, progress, stop, is_slow(tables))
+    return run_tasks(starts.x.size, budgets, work, threads, progress, stop, is_slow(tables), begun)
 
 
 def cores() -> int:
@@ -393,7 +446,7 @@ def check_budgets(budgets: Sequence[int]) -> list[int]:
     return checked
 
 
-def _check_count(count: int, budgets: Sequence[int]) -> None:
+def check_count(count: int, budgets: Sequence[int]) -> None:
     """Refuse more points, or more points times budgets, than fit into memory."""
     if count > MAX_POINTS:
         raise InputError(
@@ -434,7 +487,7 @@ def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.boo
     return inside, edge
 
 
-def _warn(found: Estimate) -> None:
+def warn_of_walks(found: Estimate) -> None:
     record, walks = found.record, found.walks * int(found.mask.sum())
     if record.not_finite:
         warn(

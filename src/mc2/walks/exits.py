@@ -98,7 +98,7 @@ def find_exits(
         return counts
 
     threads = options.threads or cores()
-    _, counts = run_tasks(starts.x.size, [walks], work, threads, progress, stop, is_slow(tables))
+    counts = run_tasks(starts.x.size, [walks], work, threads, progress, stop, is_slow(tables)).counts
     x, y, weight, share = found.astype(float)
     on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
     off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)

@@ -1,6 +1,8 @@
 """Which walk solves a problem: the family's own, or the reduced one of PDEZoo."""
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import numpy as np
 from mc2.compute.compile import LANES
 from mc2.errors import InputError, short, unknown
 from mc2.functions import Function
+from mc2.functions.function import Program
 from mc2.problems import Problem
 from mc2.problems.problem import need_dirichlet
 from mc2.walks.eigenvalue import first_eigenvalue
@@ -16,6 +19,8 @@ KINDS = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
 """Kinds of walks, in the order of the kernels' numbers."""
 SAMPLINGS = ("green", "uniform")
 ESTIMATORS = ("standard", "reduced")
+SAMPLES = 1024
+"""Points at which data without a formula are looked at, to tell problems apart."""
 
 HELMHOLTZ_LIMIT = 0.5
 """Walks are used while k² is below this part of λ₁; their variance grows without bound above."""
@@ -55,6 +60,27 @@ class Plan:
         """Plans with the same key run in the same compiled kernel."""
         return device, self.compiled, self.name if device == "cuda" else ""
 
+    @cached_property
+    def digest(self) -> str:
+        """Tells problems apart: 16 hexadecimal digits of what is walked, and of its data."""
+        domain, functions = self.problem.domain, self.functions
+        found = hashlib.sha256(repr((self.name, self.parameter, self.largest)).encode())
+        found.update(domain.program.code.tobytes() + domain.program.constants.tobytes())
+        inside: Any = None
+        for function, edge in zip(functions, (False, True, True), strict=True):
+            found.update(b"none" if function is None else b"data")
+            if function is None:
+                continue
+            program = function.program
+            if program is not None and _is_formula(program):
+                found.update(program.code.tobytes() + program.constants.tobytes())
+            elif edge:
+                found.update(function(*domain.sample_boundary(SAMPLES, seed=0).T).astype(np.float32).tobytes())
+            else:
+                inside = domain.sample_interior(SAMPLES, seed=0).T if inside is None else inside
+                found.update(function(*inside).astype(np.float32).tobytes())
+        return found.hexdigest()[:16]
+
     def tables(self) -> tuple[Any, ...]:
         """The programs as the kernels' `Tables`, and registers for them."""
         from mc2.functions.kernels import SCRATCH
@@ -69,6 +95,13 @@ class Plan:
             arrays.append(program.constants.astype(np.float32) if program else np.zeros(1, np.float32))
             registers = max(registers, program.registers if program else 0)
         return Tables(*arrays), np.zeros((registers + SCRATCH, LANES), np.float32)
+
+
+def _is_formula(program: Program) -> bool:
+    """Whether a program says all of a function, and not just the address of a compiled one."""
+    from mc2.functions.kernels import CALL
+
+    return CALL not in program.code[:, 0]
 
 
 def make_plan(problem: Problem, estimator: str = "standard") -> Plan:

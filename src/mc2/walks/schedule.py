@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,43 @@ Progress = Callable[[int, int], None]
 """Called with the walks done and the walks in all."""
 
 Sums = NDArray[np.float64]
-"""[point, mark, 2]: sums of the values and of their squares."""
+"""[point, mark, 2]: sums of the values and of their squares; of several problems, one pair behind the other."""
+
+
+@dataclass(frozen=True)
+class WalkSums:
+    """Sums over the first walks of every point: all that more walks need to go on as if they had never stopped.
+
+    walks: so many, counted from walk number 0, though the sums may begin later.
+    whole: [point, 2], over whole chunks of walks.
+    rest: [point, 2], over the walks of the last chunk, if that is not whole yet.
+    """
+
+    walks: int
+    whole: NDArray[np.float64]
+    rest: NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, count: int, first_walk: int = 0, width: int = 2) -> "WalkSums":
+        """Of no walks at all, so that the next one is number first_walk."""
+        return cls(first_walk, np.zeros((count, width)), np.zeros((count, width)))
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        return self.whole + self.rest
+
+
+class Tally(NamedTuple):
+    """What tasks have found.
+
+    sums: [point, budget, 2].
+    counts: of all tasks.
+    last: the sums at the last budget, to go on from; None where that is not possible.
+    """
+
+    sums: Sums
+    counts: NDArray[np.int64]
+    last: WalkSums | None
 
 
 @dataclass(frozen=True)
@@ -65,37 +101,50 @@ def run_tasks(
     progress: Progress | None,
     stop: NDArray[np.uint8] | None = None,
     slow: bool = False,
-) -> tuple[Sums, NDArray[np.int64]]:
-    """sums [count, budget, 2] of all points at all budgets, and the counts of all tasks.
+    begun: WalkSums | None = None,
+) -> Tally:
+    """Sums [count, budget, 2] of all points at all budgets, and the counts of all tasks.
 
     stop: [1], which is set if the work is interrupted, for kernels that look at it.
     slow: a task may take long.
+    begun: the walks that there are already; budgets count them too.
     """
-    result = np.empty((count, len(budgets), 2))
+    begun = begun or WalkSums.empty(count)
+    width = begun.rest.shape[1]
+    result = np.zeros((count, len(budgets), width))
     counts = np.zeros(3, np.int64)
-    before = np.zeros((count, 2))
-    chunks = -(-budgets[-1] // CHUNK)
-    wave = max(1, WAVE // (2 * count))
+    total, rest = begun.whole, begun.rest
+    first_chunk, chunks = begun.walks // CHUNK, -(-budgets[-1] // CHUNK)
+    wave = max(1, WAVE // (width * count))
     done = 0
 
     def report(task: WalkTask) -> None:
         nonlocal done
         done += task.walks
         if progress:
-            progress(done, count * budgets[-1])
+            progress(done, count * (budgets[-1] - begun.walks))
 
-    for first in range(0, chunks, wave):
+    for first in range(first_chunk, chunks, wave):
         last = min(first + wave, chunks)
-        tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk, threads)]
+        tasks = [task for chunk in range(first, last) for task in _tasks(count, budgets, chunk, threads, begun.walks)]
         # with a single chunk the marks are the budgets, and tasks can write where the result is wanted
         sums = [
-            result[task.start : task.stop] if chunks == 1 else np.empty((task.stop - task.start, task.marks.size, 2))
+            result[task.start : task.stop]
+            if chunks == 1
+            else np.zeros((task.stop - task.start, task.marks.size, width))
             for task in tasks
         ]
+        for task, own in zip(tasks, sums, strict=True):
+            if task.first_walk == begun.walks:
+                own[:, 0] = begun.rest[task.start : task.stop]
         counts += _run(work, list(zip(tasks, sums, strict=True)), threads, report, stop, slow)
         if chunks > 1:
-            before = _add_up(tasks, sums, budgets, before, result)
-    return result, counts
+            total, rest = _add_up(tasks, sums, budgets, total, result)
+        else:
+            rest = result[:, -1]
+    if budgets[-1] % CHUNK == 0 and chunks == 1:
+        total, rest = rest, np.zeros_like(rest)
+    return Tally(result, counts, WalkSums(budgets[-1], total, rest))
 
 
 def is_slow(tables: Sequence[NDArray[Any]]) -> bool:
@@ -108,13 +157,13 @@ def is_slow(tables: Sequence[NDArray[Any]]) -> bool:
     return sum(array.size for array in tables) > SLOW or any(CALL in code[:, 0] for code in tables[2::2])
 
 
-def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int) -> list[WalkTask]:
+def _tasks(count: int, budgets: Sequence[int], chunk: int, threads: int, begun: int) -> list[WalkTask]:
     """The tasks of one chunk of walks: its marks are the budgets that fall inside, and its end.
 
-    There are as many for each thread, and all of a size.
+    There are as many for each thread, and all of a size. begun: walks that there are already.
     """
-    first = chunk * CHUNK
-    last = min(CHUNK, budgets[-1] - first)
+    first = max(chunk * CHUNK, begun)
+    last = min((chunk + 1) * CHUNK, budgets[-1]) - first
     marks = np.array([*(budget - first for budget in budgets if 0 < budget - first < last), last], np.int64)
     rounds = -(-count * last // (threads * TASK))
     size = -(-count // (threads * rounds))
@@ -218,18 +267,26 @@ def _run(
     return counts
 
 
-def _add_up(tasks: list[WalkTask], sums: list[Sums], budgets: Sequence[int], before: Sums, result: Sums) -> Sums:
-    """Put sums at budgets into the result, chunk after chunk; returns the sums up to the last chunk's end."""
-    total = before
+def _add_up(
+    tasks: list[WalkTask], sums: list[Sums], budgets: Sequence[int], total: Sums, result: Sums
+) -> tuple[Sums, Sums]:
+    """Put sums at budgets into the result, chunk after chunk.
+
+    total: the sums of all chunks before. Returns those of all whole chunks, and of one that is not whole.
+    """
+    rest = np.zeros_like(total)
     for first_walk in sorted({task.first_walk for task in tasks}):
-        after = total.copy()
-        for task, found in zip(tasks, sums, strict=True):
+        found, end = np.empty_like(total), first_walk
+        for task, own in zip(tasks, sums, strict=True):
             if task.first_walk != first_walk:
                 continue
-            part = slice(task.start, task.stop)
+            part, end = slice(task.start, task.stop), first_walk + int(task.marks[-1])
             for mark, budget in enumerate(task.marks + first_walk):
                 if budget in budgets:
-                    result[part, budgets.index(budget)] = total[part] + found[:, mark]
-            after[part] += found[:, -1]
-        total = after
-    return total
+                    result[part, budgets.index(budget)] = total[part] + own[:, mark]
+            found[part] = own[:, -1]
+        if end % CHUNK == 0:
+            total = total + found
+        else:
+            rest = found
+    return total, rest

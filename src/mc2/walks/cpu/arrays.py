@@ -9,39 +9,66 @@ from numpy.typing import NDArray
 from mc2.compute.compile import LANES
 from mc2.walks.engine import Options, StartPoints, rule_values
 from mc2.walks.plan import Plan
-from mc2.walks.schedule import Progress, WalkTask, run_tasks
+from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
 
 PADDING = -1
 """In place of a walk's number, where a block is only filled up."""
 
 
 def run_arrays(
-    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    plan: Plan,
+    starts: StartPoints,
+    budgets: Sequence[int],
+    options: Options,
+    instance: int,
+    progress: Progress | None,
+    begun: WalkSums | None = None,
+) -> Tally:
     """Walks as those of `run_cpu`, on one thread, where functions are called on whole arrays."""
+    tally, missing = run_arrays_many([plan], starts, budgets, options, instance, progress, begun)
+    return tally._replace(counts=np.append(tally.counts[:2], missing))
+
+
+def run_arrays_many(
+    plans: Sequence[Plan],
+    starts: StartPoints,
+    budgets: Sequence[int],
+    options: Options,
+    instance: int,
+    progress: Progress | None,
+    begun: WalkSums | None = None,
+) -> tuple[Tally, NDArray[np.int64]]:
+    """The same for problems that differ in their data alone: sums one behind the other [point, budget, 2·problem].
+
+    Second, for every problem, how many walks met a value that is not finite.
+    """
     from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
-    domain = plan.problem.domain.program
+    domain = plans[0].problem.domain.program
     none = (np.zeros((0, 5), np.int32), np.zeros(1, np.float32))
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
-    rules = Rules(*rule_values(plan, options))
+    rules = Rules(*rule_values(plans[0], options))
     key = make_key(options.seed, instance)
+    missing = np.zeros(len(plans), np.int64)
 
     def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
         walks = int(task.marks[-1])
         point = np.repeat(np.arange(task.start, task.stop), walks)
         number = np.tile(np.arange(task.first_walk, task.first_walk + walks, dtype=np.uint32), task.stop - task.start)
-        values, counts = _walk(plan, tables, rules, key, starts, point, number)
-        values = values.reshape(-1, walks)
-        sums[:] = np.stack([np.cumsum(values, 1), np.cumsum(values**2, 1)], -1)[:, task.marks - 1]
+        values, counts = _walk(plans, tables, rules, key, starts, point, number)
+        missing[:] += (~np.isfinite(values)).sum(1)
+        values = values.reshape(len(plans), -1, walks)
+        terms = np.stack([values, values**2], -1).transpose(1, 2, 0, 3).reshape(-1, walks, 2 * len(plans))
+        sums[:] = np.cumsum(np.concatenate([sums[:, :1], terms], 1), 1)[:, task.marks]
         return counts
 
-    return run_tasks(starts.x.size, budgets, work, 1, progress)
+    begun = begun or WalkSums.empty(starts.x.size, width=2 * len(plans))
+    return run_tasks(starts.x.size, budgets, work, 1, progress, begun=begun), missing
 
 
 def _walk(
-    plan: Plan,
+    plans: Sequence[Plan],
     tables: Any,
     rules: Any,
     key: Any,
@@ -49,9 +76,9 @@ def _walk(
     point: NDArray[np.int64],
     number: NDArray[np.uint32],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The value of every walk, given its point and its number."""
+    """The value of every walk [plan, walk], given its point and its number."""
     from mc2.walks.cpu.array_kernels import project_arrays, start_arrays, step_arrays
-    from mc2.walks.cpu.lane_kernels import RADIUS, SHARE, SUM, WEIGHT, X, Y
+    from mc2.walks.cpu.lane_kernels import RADIUS, SHARE, WEIGHT, X, Y
 
     count = len(point)
     padded = -(-count // LANES) * LANES
@@ -62,35 +89,40 @@ def _walk(
     pixel, walk = np.zeros(padded, np.uint32), np.zeros(padded, np.uint32)
     pixel[:count], walk[:count] = starts.keys[point], number
     step = np.zeros(padded, np.uint32)
-    final = np.zeros((6, padded), np.float32)
+    met = np.zeros((len(plans), padded), np.float32)  # sums over the source
+    final, final_met = np.zeros((6, padded), np.float32), np.zeros((len(plans), padded), np.float32)
     active = np.where(np.arange(padded) < count, np.arange(padded), PADDING)
     counts = np.zeros(3, np.int64)
     while active.size:
         samples, weights = np.zeros((2, active.size), np.float32), np.zeros(active.size, np.float32)
         step_arrays(tables, rules, key, state, pixel, walk, step, samples, weights)
-        if plan.source is not None:
-            state[SUM] += weights * plan.source(samples[0], samples[1]).astype(np.float32)
+        for own, plan in zip(met, plans, strict=True):
+            if plan.source is not None:
+                own += weights * plan.source(samples[0], samples[1]).astype(np.float32)
         ended = (state[RADIUS] < rules.epsilon) | (step >= rules.max_steps)
         real = ended & (active != PADDING)
         counts[0] += int(step[real].sum())
         counts[1] += int((state[RADIUS, real] >= rules.epsilon).sum())
-        final[:, active[real]] = state[:, real]
-        state, pixel, walk, step, active = _keep(~ended & (active != PADDING), state, pixel, walk, step, active)
+        final[:, active[real]], final_met[:, active[real]] = state[:, real], met[:, real]
+        keep = ~ended & (active != PADDING)
+        state, met, pixel, walk, step, active = _keep(keep, state, met, pixel, walk, step, active)
     project_arrays(tables, final)
-    _, boundary, laplacian = plan.functions
-    values = final[WEIGHT] * boundary(final[X], final[Y]) + final[SUM]
-    if laplacian is not None:
-        values -= final[SHARE] * laplacian(final[X], final[Y])
-    counts[2] = int((~np.isfinite(values[:count])).sum())
-    return values[:count], counts
+    values = np.empty((len(plans), padded))
+    for value, plan, total in zip(values, plans, final_met, strict=True):
+        _, boundary, laplacian = plan.functions
+        value[:] = final[WEIGHT] * boundary(final[X], final[Y]) + total
+        if laplacian is not None:
+            value -= final[SHARE] * laplacian(final[X], final[Y])
+    return values[:, :count], counts
 
 
 def _keep(
-    keep: NDArray[np.bool_], state: Any, pixel: Any, walk: Any, step: Any, active: Any
-) -> tuple[Any, Any, Any, Any, Any]:
+    keep: NDArray[np.bool_], state: Any, met: Any, pixel: Any, walk: Any, step: Any, active: Any
+) -> tuple[Any, Any, Any, Any, Any, Any]:
     """The walks that go on, filled up to whole blocks with ended ones, which no longer count."""
     active = np.where(keep, active, PADDING)
     index = np.flatnonzero(keep)
     if index.size % LANES:
         index = np.concatenate([index, np.flatnonzero(~keep)[: LANES - index.size % LANES]])
-    return np.ascontiguousarray(state[:, index]), pixel[index], walk[index], step[index], active[index]
+    kept = np.ascontiguousarray(state[:, index]), np.ascontiguousarray(met[:, index])
+    return *kept, pixel[index], walk[index], step[index], active[index]

@@ -41,10 +41,13 @@ u32 = np.uint32
 
 @scalar
 def add_up(values: Any, marks: Any, sums: Any) -> None:
-    """Sums and sums of squares of every point's walks in their own order, in float64, at each mark."""
+    """Sums and sums of squares of every point's walks in their own order, in float64, at each mark.
+
+    sums: those of the walks before, at the first mark, to begin with.
+    """
     walks = marks[-1]
     for point in range(sums.shape[0]):
-        total, squares, mark = 0.0, 0.0, 0
+        total, squares, mark = sums[point, 0, 0], sums[point, 0, 1], 0
         for index in range(walks):
             value = np.float64(values[point * walks + index])
             total += value
@@ -75,7 +78,8 @@ def walk_task(
     """Walk from every point, marks[-1] times, beginning with walk number first_walk.
 
     registers: float32 rows of lanes, as many as the largest program needs. pixels: the number that keys each point.
-    marks: increasing numbers of walks. sums[point, mark]: sum and sum of squares over that many walks.
+    marks: increasing numbers of walks. sums[point, mark]: sum and sum of squares over that many walks, added to what
+    is at the first mark to begin with.
     counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name. exits: float32 [4, walk] for where every walk
     ended, x and y, with its weight and its share; or without columns. samples: float32 [4, walk] for one source sample
     of every walk, x and y, the sum of the weights of all its samples, and R²/4 over this one's weight; or without

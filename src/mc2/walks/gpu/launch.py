@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
     from mc2.walks.engine import Options, StartPoints
-    from mc2.walks.schedule import Progress
+    from mc2.walks.schedule import Progress, Tally, WalkSums
 
 BLOCK = 128
 """Threads per block."""
@@ -279,11 +280,17 @@ def run_cuda(
     options: "Options",
     instance: int,
     progress: "Progress | None",
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """sums [point, budget, 2] and counts of one problem: the GPU's `run_cpu`."""
+    begun: "WalkSums | None" = None,
+) -> "Tally":
+    """Sums [point, budget, 2] and counts of one problem: the GPU's `run_cpu`. It always begins with the first walk."""
     from numba import cuda
 
+    from mc2.walks.schedule import Tally
+
+    if begun is not None:
+        raise InputError("walks are continued, and begun at another than the first, on the CPU only: use device 'cpu'")
     packed = pack([plan], [instance], options).upload()
     x, y, keys = (cuda.to_device(array) for array in (starts.x, starts.y, starts.keys))
     result, _, counts = launch(packed, x, y, keys, budgets, options, progress)
-    return np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2)), counts.copy_to_host()[0]
+    sums = np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2))
+    return Tally(sums, counts.copy_to_host()[0], None)
