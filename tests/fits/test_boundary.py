@@ -106,10 +106,11 @@ def test_a_jump(domain, place, turn):
         z = (x - place[0] + 1j * (y - place[1])) * np.exp(-1j * turn)
         return np.angle(z * -1j) / np.pi  # the cut leads downwards, out of the domain
 
-    error, fit = largest_error(mc2.Laplace(domain, boundary=exact), exact)
-    assert error < 1e-11
-    assert len(fit.basis.jumps) == 1
-    np.testing.assert_allclose(fit.basis.jumps[0].center, place, atol=1e-9)
+    problem = mc2.Laplace(domain, boundary=exact)
+    assert largest_error(problem, exact)[0] < 1e-11
+    jumps, _ = find_breaks(problem, domain.corners())
+    assert len(jumps) == 1
+    np.testing.assert_allclose(jumps[0], place, atol=1e-9)
 
 
 def test_one_on_the_top_of_a_square_and_zero_elsewhere():
@@ -125,9 +126,9 @@ def test_one_on_the_top_of_a_square_and_zero_elsewhere():
 
     problem = mc2.Laplace(Square(), boundary=lambda x, y: np.where(y > 1 - 1e-9, 1.0, 0.0))
     assert largest_error(problem, exact)[0] < 1e-6
-    error, fit = largest_error(problem, exact, Grid(30), margin=0.05)
-    assert error < 1e-8
-    assert sorted(np.round(jump.center, 8).tolist() for jump in fit.basis.jumps) == [[-1, 1], [1, 1]]
+    assert largest_error(problem, exact, Grid(30), margin=0.05)[0] < 1e-8
+    jumps, _ = find_breaks(problem, problem.domain.corners())
+    assert sorted(np.round(jump, 8).tolist() for jump in jumps) == [[-1, 1], [1, 1]]
 
 
 def test_jumps_between_constants_on_a_ring():
@@ -152,14 +153,14 @@ def test_a_comb_of_fourteen_corners():
 
 @pytest.mark.parametrize("domain", [Rectangle(1.0, 0.2), Ellipse(1.0, 0.3)], ids=repr)
 def test_a_singularity_near_a_thin_domain(domain):
-    """Within the circle around the domain, where powers do not converge: poles around the domain do."""
+    """Within the circle around the domain, where powers do not converge: double layers and poles around it do."""
 
     def exact(x, y):
         return np.log(np.hypot(x - 0.1, y - 0.4))
 
     error, fit = largest_error(mc2.Laplace(domain, boundary=exact), exact)
     assert error < 1e-6
-    assert len(fit.basis.poles) > 50
+    assert fit.misfit < 1e-6
 
 
 def test_jumps_are_found_where_they_are():
@@ -325,9 +326,10 @@ def test_errors_are_never_below_rounding():
         assert fit.error >= 1e-15 * terms
         assert fit.worst >= fit.error
     # poles with large coefficients that cancel
-    fit = fit_boundary(mc2.Laplace(L_SHAPE, boundary="x**2"))
+    domain = Disk() & L_SHAPE
+    fit = fit_boundary(mc2.Laplace(domain, boundary="x**2"))
     ((basis, coefficients),) = fit.field.parts
-    x, y = L_SHAPE.sample_boundary(200, seed=0).T
+    x, y = domain.sample_boundary(200, seed=0).T
     assert fit.error > 1e-16 * np.max(np.abs(coefficients) @ np.abs(basis.columns(x, y)))
 
 
@@ -335,5 +337,7 @@ def test_many_corners_take_bounded_time():
     angles = np.linspace(0, 2 * np.pi, 300, endpoint=False)
     radius = 1 + 0.1 * np.cos(7 * angles)
     domain = Polygon(np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1))
-    fit = fit_boundary(mc2.Laplace(domain, boundary="abs(x)"))
-    assert len(fit.basis.levels) < 1000
+    for problem in (mc2.Laplace(domain, boundary="abs(x)"), mc2.Yukawa(domain, source=0, boundary="abs(x)", lam=4.0)):
+        fit = fit_boundary(problem)
+        assert len(fit.basis.levels) < (30_000 if problem.name == "laplace" else 1000)
+        assert fit.misfit < (1e-7 if problem.name == "laplace" else 1e-2)

@@ -2,7 +2,8 @@
 
 After the lift, v = u − w solves the homogeneous equation with data g − w (and h − Δw for the biharmonic equation). A
 Trefftz basis satisfies the equation, so only the boundary is left to fit. Where the solution continues smoothly beyond
-the boundary, as PDEZoo's do, the error falls exponentially with the degree, to rounding. Elsewhere there are poles all
+the boundary, as PDEZoo's do, the error falls exponentially with the degree, to rounding. Elsewhere, for Δu = 0 on
+polygons, there are double layers (see `mc2.fits.layer_fit`), which any number of corners suits; and else poles all
 around the domain, and crowded towards corners, jumps, kinks and narrow features of the data. The misfit on the
 boundary says how well it went: at fresh points, which were not fitted and are at random places between those that were.
 """
@@ -21,6 +22,8 @@ from mc2.errors import InputError
 from mc2.fits.basis import Basis, Jump, Pole, make_basis
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field, lifted
+from mc2.fits.layer import Layer
+from mc2.fits.layer_fit import Report, can_fit_layer, fit_layer
 from mc2.fits.lift import EXACT
 from mc2.functions.terms import TermSum
 from mc2.geometry import Corner, Domain, Grid
@@ -38,6 +41,12 @@ FITTED = 1e-12
 """Misfit at which no larger basis is tried."""
 GOOD = 1e-7
 """Misfit at which no poles are tried: they are many, and not as well conditioned."""
+LAYER_GOOD = 3e-11
+"""Misfit for every side of a polygon at which a double layer is good enough, if no accuracy is asked for."""
+FEW_SIDES = 32
+"""Sides of a polygon up to which poles are tried where a double layer is not good."""
+HELPS = 1e-2
+"""Part to which a higher degree must bring the misfit for another to be tried before a double layer is."""
 SAMPLES = 1600
 """Points on the boundary, about, or more for large bases; others are crowded towards corners, jumps and kinks."""
 PER_FUNCTION = 3
@@ -81,7 +90,7 @@ class BoundaryFit:
     """A solution from its boundary data.
 
     field: the solution.
-    basis: that it is made of.
+    basis: that it is made of; or a double layer.
     error: root mean square of its misfit on the boundary by arc length, at fresh points; never below rounding.
     scale: the largest value that was to be fitted there.
     worst: the largest misfit at fresh points.
@@ -89,7 +98,7 @@ class BoundaryFit:
     """
 
     field: Field
-    basis: Basis
+    basis: Basis | Layer
     error: float
     scale: float
     worst: float
@@ -137,26 +146,67 @@ class Layout:
 
 
 @one_thread()
-def fit_boundary(problem: Problem, grid: Grid | None = None, start: Field | None = None) -> BoundaryFit:
+def fit_boundary(
+    problem: Problem,
+    grid: Grid | None = None,
+    start: Field | None = None,
+    accuracy: float | None = None,
+    report: Report | None = None,
+) -> BoundaryFit:
     """Solve a problem from its source around the domain and its data on the boundary.
 
     grid: where it will be wanted.
     start: the lift of the source, if there is one already.
+    accuracy: root mean square of the misfit on the boundary at which nothing better is looked for.
+    report: called with the steps done, and their number at most.
     """
     need_dirichlet(problem, "boundary fits")
     waves = count_waves(problem)
     start = start or lifted(problem, grid, EXACT)
     fitter = _Fitter(problem, start, waves)
-    for basis, layout in _bases(problem, waves, fitter.features):
-        best = fitter.best
-        if best is not None and basis.degree <= best.basis.degree and best.misfit < GOOD:
-            break
-        if fitter.fit(basis, layout).misfit < FITTED:
-            break
-    assert fitter.best is not None
+    layered = can_fit_layer(problem)
+    if _fit_degrees(fitter, layered, report) or (layered and _fit_layer(fitter, accuracy, report)):
+        assert fitter.best is not None
+        return fitter.best
+    best = fitter.best
+    assert best is not None
+    if best.misfit >= GOOD and not (layered and problem.domain.pieces.size > FEW_SIDES):
+        fitter.fit(*_with_poles(problem, waves, fitter.features))
     if fitter.oscillates:
         fitter.resolve()
-    return fitter.best
+    return fitter.best or best
+
+
+def _fit_degrees(fitter: "_Fitter", layered: bool, report: Report | None) -> bool:
+    """Fit functions around the centre, and around holes, of rising degree; whether that is all it takes."""
+    problem, waves, last = fitter.problem, fitter.waves, np.inf
+    layout = _even_layout(problem, waves, fitter.features)
+    degrees = DEGREES[-1:] if waves > MANY_WAVES else DEGREES
+    for number, degree in enumerate(degrees, 1):
+        found = fitter.fit(make_basis(problem.domain, problem.operator, degree + waves, HOLE_DEGREE), layout)
+        if report:
+            report(number, len(degrees))
+        if found.misfit < FITTED:
+            return True
+        if layered and found.misfit > HELPS * last:
+            break
+        last = found.misfit
+    return False
+
+
+def _fit_layer(fitter: "_Fitter", accuracy: float | None, report: Report | None) -> bool:
+    """Fit a double layer, if no fit so far is better; whether it is good enough."""
+    best, sides = fitter.best, fitter.problem.domain.pieces.size
+    assert best is not None
+    target = LAYER_GOOD * sides * best.scale if accuracy is None else accuracy
+    if best.error < target:
+        return True
+    found = fit_layer(fitter.problem, fitter.start, target, report)
+    if found.error < best.error:
+        field = fitter.start.plus(found.layer, found.unknowns)
+        fitter.spread_out = False
+        fitter.best = BoundaryFit(field, found.layer, found.error, found.scale, found.worst, found.rounding)
+    return fitter.best is not None and fitter.best.error < max(target, GOOD * found.scale)
 
 
 def count_waves(problem: Problem) -> int:
@@ -249,29 +299,32 @@ class _Fitter:
             self.fit(basis, Layout(domain, [], HIGH_SAMPLES), thorough=True)
 
 
-def _bases(problem: Problem, waves: int, features: list[Features]) -> Iterator[tuple[Basis, Layout]]:
-    """Bases to try, and where to sample the boundary: of rising degree, then with poles all around the domain."""
+def _even_layout(problem: Problem, waves: int, features: list[Features]) -> Layout:
+    """Samples for functions around the centre: crowded only towards narrow features of the data."""
+    return Layout(problem.domain, _narrow(features), max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves)))
+
+
+def _narrow(features: list[Features]) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for found in features for x, y in found.places]
+
+
+def _with_poles(problem: Problem, waves: int, features: list[Features]) -> tuple[Basis, Layout]:
+    """A basis with poles all around the domain, crowded towards whatever is rough, and where to sample the boundary."""
     domain, operator = problem.domain, problem.operator
-    narrow = [(float(x), float(y)) for found in features for x, y in found.places]
-    count = max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves))
-    layout = Layout(domain, narrow, count)
-    for degree in DEGREES[-1:] if waves > MANY_WAVES else DEGREES:
-        plain = make_basis(domain, operator, degree + waves, HOLE_DEGREE)
-        yield plain, layout
+    layout = _even_layout(problem, waves, features)
+    plain = make_basis(domain, operator, DEGREES[1] + waves, HOLE_DEGREE)
     share = 2 if plain.doubled else 1  # with four times the functions, half the poles
-    corners = domain.corners()
+    corners, narrow = domain.corners(), _narrow(features)
     jumps, kinks = ([look_around(domain, *at) for at in places] for places in find_breaks(problem, corners, features))
     bumps = [look_around(domain, *at) for at in narrow]
     sharp = sorted(corners, key=lambda corner: -abs(corner.angle - np.pi))
     rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
     crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
-    ring = _ring(domain, layout.fitted.points, orders, RING // share)
-    poles = (*plain.poles, *crowd, *ring)
+    poles = (*plain.poles, *crowd, *_ring(domain, layout.fitted.points, orders, RING // share))
     angles = () if plain.sign else tuple(Jump(jump.center, jump.outward) for jump in jumps)
-    degree = DEGREES[1] + waves
     places = [*(corner.center for corner in rough), *narrow]
-    yield replace(plain, degree=degree, poles=poles, jumps=angles), Layout(domain, places, count)
+    return replace(plain, poles=poles, jumps=angles), Layout(domain, places, layout.count)
 
 
 def least_squares(columns: Array, target: Array) -> Array:

@@ -168,6 +168,7 @@ class Fitter:
         """The best fit, and how much its misfit may matter."""
         best = self.best
         assert best is not None
+        assert isinstance(best.basis, Basis)
         amplification = self._amplification(best.basis, self.weighted)
         if self.insulated:
             best = replace(best, field=with_mean_zero(best.field, self.problem.domain))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
 from mc2.fits.basis import Basis
+from mc2.fits.layer import Layer
 from mc2.fits.lift import TAIL, Lift
 from mc2.fits.rough_lift import Resolution, find_lift
 from mc2.geometry import Grid
@@ -28,12 +29,12 @@ class Field:
     """A field.
 
     lift: of the source, if there is one.
-    parts: bases with coefficients.
+    parts: bases, or double layers, with coefficients.
     resolution: how well the lift knows the source.
     """
 
     lift: Lift | None = None
-    parts: tuple[tuple[Basis, Array], ...] = ()
+    parts: tuple[tuple[Basis | Layer, Array], ...] = ()
     resolution: Resolution | None = None
 
     def __call__(self, x: Any, y: Any) -> Array:
@@ -49,6 +50,7 @@ class Field:
         x, y, shape = as_points(x, y)
         out = self.lift.laplacian(x, y) if self.lift else np.zeros(x.size)
         for basis, coefficients in self.parts:
+            assert isinstance(basis, Basis)  # double layers are harmonic
             out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
         return out.reshape(shape)
 
@@ -93,7 +95,7 @@ class Field:
             field[rows][inside] = np.concatenate(in_halves(self, x[rows][inside], y[rows][inside]))
         return field
 
-    def plus(self, basis: Basis, coefficients: Array) -> "Field":
+    def plus(self, basis: Basis | Layer, coefficients: Array) -> "Field":
         """With another part added."""
         own = dict(self.parts)
         own[basis] = own[basis] + coefficients if basis in own else coefficients

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from mc2.checks import point, whole
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
+from mc2.fits.basis import Basis
 from mc2.geometry.boundary_rule import BoundaryRule, boundary_rule
 from mc2.geometry.parts import find_parts
 
@@ -279,7 +280,7 @@ def _integral(solution: Solution, rule: BoundaryRule) -> float:
             continue
         values, p, dp = basis.sum(coefficients, x, y), 0.25 * (dx * dx + dy * dy), 0.5 * (dx * nx + dy * ny)
         total += float(ds @ (values * dp - p * slope))
-        if operator.order == 4:  # and ∫ p Δv, with q of Δq = p
+        if operator.order == 4 and isinstance(basis, Basis):  # and ∫ p Δv, with q of Δq = p
             inner = basis.to_laplacian(coefficients)
             curvature, change = basis.harmonic.sum(inner, x, y), _normal(basis.harmonic.gradient(inner, x, y), nx, ny)
             q, dq = p * p / 4, 0.5 * p * dp

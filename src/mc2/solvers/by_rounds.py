@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, unknown, warn
 from mc2.fits.field import Field
+from mc2.fits.layer_fit import can_fit_layer
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.solvers.averaging import Averaging, average, make_averaging
@@ -38,6 +39,8 @@ JUDGES = 8
 """Walks from every point, seen by no fit, that judge whether a tolerance is met."""
 SOURCE_WALKS = 8
 """Walks from every point that judge what a lift has left of the source."""
+MANY_CORNERS = 16
+"""Sides of a polygon from which on its boundary data are fitted first, unless they have a smooth solution."""
 CONTROL_WALKS = 16
 """Walks from each of the points that a control variate is fitted to."""
 _prepared: set[str] = set()
@@ -137,15 +140,15 @@ class _Solver:
         rounds = self.rounds
         budget = MOST_WALKS if self.goal.tolerance else self.goal.walks
         left, untried = budget, True
-        if self.goal.start == "boundary" or rounds.edge.narrow:
-            rounds.fit_boundary(PER_ROUND)
+        if self.goal.start == "boundary" or rounds.edge.narrow or self._cornered:
+            rounds.fit_boundary(PER_ROUND, self.progress)
             left, untried = left - PER_ROUND, False
         while left >= PER_ROUND and rounds.fit_error > self._worth_fitting:
             if rounds.history and self._spent():  # one round there is, whatever the limits
                 break
             count = left if left < 2 * PER_ROUND else PER_ROUND
             if untried and rounds.slow:
-                rounds.fit_boundary(count)
+                rounds.fit_boundary(count, self.progress)
                 untried = False
             elif rounds.helped:
                 rounds.walk(count)
@@ -157,6 +160,12 @@ class _Solver:
             if rounds.history[-1].after <= ROUNDING * self.scale:
                 break
         return left
+
+    @property
+    def _cornered(self) -> bool:
+        """Whether there are so many corners that a basis around the middle cannot be the answer."""
+        problem = self.problem
+        return problem.domain.pieces.size >= MANY_CORNERS and can_fit_layer(problem)
 
     @property
     def _worth_fitting(self) -> float:

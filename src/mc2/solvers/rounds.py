@@ -27,6 +27,7 @@ from mc2.fits.field import (
     scores,
     source_residual,
 )
+from mc2.fits.layer_fit import Report
 from mc2.fits.projection import DEGREES, Profile, Projection, SamplePoints, Scattered, Smoothing, project
 from mc2.fits.rough_lift import PROBES
 from mc2.geometry import Domain, Grid
@@ -51,6 +52,8 @@ JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 1.5
 """Believe the error that the walks see if its square exceeds this times the claimed one, beyond their noise."""
+LIFTED = 1e7
+"""Times rounding that an accuracy must be for the lift that rounds begin with to do for a boundary fit."""
 SOURCE = 1 << 33
 """Keys the random numbers of walks that judge the source: rounds use small numbers."""
 
@@ -87,7 +90,7 @@ class Rounds:
     options: of the walks.
     grid: where the field will be wanted.
     points: how many are fitted.
-    accuracy: of the lift, where the source is rough.
+    accuracy: of the lift, where the source is rough, and of boundary fits.
     """
 
     def __init__(
@@ -98,7 +101,7 @@ class Rounds:
         points: int = POINTS,
         accuracy: float | None = None,
     ) -> None:
-        self.problem, self.options = problem, options
+        self.problem, self.options, self.accuracy = problem, options, accuracy
         start = time.perf_counter()
         self.field: Field = lifted(problem, grid, accuracy=accuracy)
         self._lifting = time.perf_counter() - start
@@ -206,19 +209,24 @@ class Rounds:
             self.field, self.fit, self.boundary = self.field.plus(fit.basis, fit.coefficients), fit, None
         self._note("walks", walks, before, after, fit.columns, start)
 
-    def fit_boundary(self, walks: int) -> None:
-        """Boundary least squares instead of what there is, if fresh walks say that it is better."""
-        start = time.perf_counter()
+    def fit_boundary(self, walks: int, report: Report | None = None) -> None:
+        """Boundary least squares instead of what there is, if fresh walks say that it is better.
+
+        report: called with the steps of the fit that are done, and their number at most.
+        """
+        begin = time.perf_counter()
         exits, before = self._scored(walks)
         # the lift of a rough source is as good as it gets; that of a smooth one is made better where no walks follow
-        found = fit_boundary(self.problem, start=None if self.field.exact else replace(self.field, parts=()))
+        good = not self.field.exact or (self.accuracy is not None and self.accuracy > LIFTED * self.rounding)
+        start = replace(self.field, parts=()) if good else None
+        found = fit_boundary(self.problem, start=start, accuracy=self.accuracy, report=report)
         after = residual(self.problem, found.field, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.edge.narrow:  # walks hardly meet what is to be fitted
             self.helped |= self.edge.left(found.field).rms <= SLOW * self.edge.left(self.field).rms
         if self.helped:
             self.field, self.fit, self.boundary = found.field, None, found
-        self._note("boundary", walks, before, after, len(found.basis.levels), start)
+        self._note("boundary", walks, before, after, len(found.basis.levels), begin)
 
     def standard_error(self, x: Array, y: Array) -> Array:
         """What the last fit and the lift say of the error at points, and more where walks contradict them."""
