@@ -65,6 +65,7 @@ def test_small_runs_learn(trained, name):
     assert set(log["best"][score]) == set(log["before"])
 
 
+@pytest.mark.slow
 def test_physics_lowers_the_residual(trained):
     """PINO against FNO, with the same network, seed and steps, on the same held instances."""
     found = {}
