@@ -1,6 +1,7 @@
 """What every newcomer sees: the import, the README and its example."""
 
 import importlib
+import inspect
 import json
 import re
 import subprocess
@@ -37,6 +38,16 @@ def test_every_public_name_loads():
     assert set(mc2.__all__) == set(dir(mc2))
     with pytest.raises(AttributeError):
         _ = mc2.nothing
+
+
+def test_help_shows_arguments():
+    import mc2
+
+    shown = {name: list(inspect.signature(getattr(mc2, name)).parameters) for name in ("Poisson", "Yukawa", "Grid")}
+    assert shown["Poisson"] == ["domain", "source", "boundary", "exact"]
+    assert shown["Yukawa"] == ["domain", "source", "boundary", "lam", "exact"]
+    assert shown["Grid"] == ["nx", "ny", "bounds"]
+    assert list(inspect.signature(mc2.geometry.Disk).parameters) == ["radius", "center", "angle", "name"]
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("validation/[a-z]*.py")), ids=lambda path: path.stem)

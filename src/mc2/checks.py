@@ -78,10 +78,15 @@ class CheckedArguments(ABCMeta):
         try:
             return super().__call__(*values, **named)
         except TypeError:
-            signature = inspect.signature(cls.__init__)  # type: ignore[misc]
-            own = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-            _check_arguments(cls.__name__, signature.replace(parameters=own), values, named)
+            _check_arguments(cls.__name__, cls.__signature__, values, named)
             raise
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What `help` and notebooks show: the arguments of `__init__`, not of `__call__`."""
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        own = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+        return signature.replace(parameters=own, return_annotation=inspect.Signature.empty)
 
 
 def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

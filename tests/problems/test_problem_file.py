@@ -52,6 +52,14 @@ def test_the_grid_covers_the_domain(tmp_path):
     assert far.grid == Grid(64, bounds=(5, 13, 5, 13))
 
 
+def test_another_number_of_pixels_keeps_the_bounds(tmp_path):
+    bounded = read_problem(write(tmp_path, "bounds = [-1, 1, 0, 1]\n" + GOOD))
+    assert bounded.grid == Grid(64, 32, bounds=(-1, 1, 0, 1))
+    assert bounded.sized(16) == Grid(16, 8, bounds=(-1, 1, 0, 1))
+    assert bounded.sized(None) == bounded.grid
+    assert read_problem(write(tmp_path, GOOD)).sized(16) == Grid(16)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples(path):
     assert read_problem(path).problem.mask(read_problem(path).grid).any()

@@ -26,7 +26,7 @@ def certify(
     confidence: Annotated[float, typer.Option(help="That each interval holds the truth.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the points and the walks.")] = 0,
     grid: Annotated[
-        int | None, typer.Option(help="Pixels along a side for a method, instead of the problem file's.")
+        int | None, typer.Option(help="Pixels along the longer side for a method, instead of the file's.")
     ] = None,
     bounds: Annotated[
         str | None, typer.Option(help="xmin,xmax,ymin,ymax of a .npy file, which does not say where it lies.")
@@ -38,7 +38,7 @@ def certify(
     from mc2.problems import read_problem
 
     loaded = read_problem(file)
-    where: Any = loaded.grid if grid is None else grid
+    where: Any = loaded.sized(grid)
     if Path(field).suffix in (".npz", ".npy", ".nc"):  # files are on grids of their own
         if grid is not None:
             raise InputError("--grid is for methods: a file is certified at its own pixels")

@@ -31,7 +31,7 @@ def solve(
     certify: Annotated[int, typer.Option(help="Walks per point of a certificate of the error; 0 for none.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz or .nc file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")] = None,
-    grid: Annotated[int | None, typer.Option(help="Pixels along a side, instead of the file's.")] = None,
+    grid: Annotated[int | None, typer.Option(help="Pixels along the longer side, instead of the file's.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     epsilon: Annotated[
         float, typer.Option(help="A walk ends this close to the boundary, in half-sizes of the domain.")
@@ -80,7 +80,6 @@ def _solve(
     file: Path, out: Path | None, plot: Path | None, size: int | None, **options: Any
 ) -> tuple["ProblemFile", "Grid", "Solution"]:
     """Check everything that can be wrong before the walks, then solve."""
-    from mc2.geometry import as_grid
     from mc2.problems import read_problem
     from mc2.solvers import solve
     from mc2.solvers.solution_file import check_solution_target
@@ -91,7 +90,7 @@ def _solve(
     if options["max_steps"] is None:  # what is best depends on the corrector
         del options["max_steps"]
     loaded = read_problem(file)
-    where = loaded.grid if size is None else as_grid(size, loaded.problem.domain)
+    where = loaded.sized(size)
     return loaded, where, solve(loaded.problem, grid=where, **options)
 
 

@@ -37,6 +37,7 @@ from typing_extensions import TypedDict
 from mc2.checks import positive
 from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, from_description
+from mc2.geometry.domain import Bounds
 from mc2.problems.condition import CONDITIONS
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
@@ -95,11 +96,21 @@ ProblemTable = TypedDict(
 
 @dataclass(frozen=True)
 class ProblemFile:
-    """What a problem file holds: the problem, the grid to show it on, and a title."""
+    """What a problem file holds: the problem, the grid to show it on, and a title.
+
+    bounds: of the grid, if the file says them.
+    """
 
     problem: Problem
     grid: Grid
     title: str
+    bounds: Bounds | None = None
+
+    def sized(self, size: int | None) -> Grid:
+        """The file's grid; or the one with another number of pixels along its longer side, within the same bounds."""
+        if size is None:
+            return self.grid
+        return Grid.over(self.problem.domain.bounds if self.bounds is None else self.bounds, size)
 
 
 def read_problem(path: str | Path) -> ProblemFile:
@@ -121,7 +132,7 @@ def problem_from_data(data: dict[str, Any], title: str = "", folder: Path | None
     problem = kind(from_description(data["domain"], folder), **_arguments(family, data))
     grid = _grid(data, problem.domain)
     problem.mask(grid)
-    return ProblemFile(problem, grid, data.get("title", title))
+    return ProblemFile(problem, grid, data.get("title", title), grid.bounds if "bounds" in data else None)
 
 
 def parameters_of(family: type[Problem]) -> dict[str, str]:
