@@ -6,7 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples import certificate, certify, channel, corners, resonance, source_on_grid
+from examples import (
+    certificate,
+    certify,
+    channel,
+    corners,
+    heat_sink,
+    l_bend,
+    motz,
+    nafems_t4,
+    resonance,
+    source_on_grid,
+)
 
 import mc2
 from mc2.geometry import Grid
@@ -23,10 +34,12 @@ BARS = {
     "channel.problem": 70,
     "source_on_grid.problem": 50,
 }
+CONDITIONS = ("heat_sink", "l_bend", "motz", "nafems_t4")
+"""Examples with insulated and convective walls, without plain walks."""
 
 
 def test_every_example_is_here():
-    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate", "certify"}
+    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate", "certify", *CONDITIONS}
     assert {file.stem for file in FOLDER.glob("*.py")} == known
 
 
@@ -98,7 +111,38 @@ def test_somebody_elses_field():
     assert errors[0] > errors[1] > errors[2]
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py")))
+def test_published_values():
+    """Motz's coefficient, NAFEMS T4 by a series, and a conformal map's resistance."""
+    assert motz.coefficient(mc2.solve(motz.problem(), grid=GRID)) == pytest.approx(motz.PUBLISHED, rel=1e-11)
+    temperature = mc2.solve(nafems_t4.problem(), grid=GRID)
+    assert float(nafems_t4.series(*nafems_t4.POINT)) == pytest.approx(18.25375653713, abs=1e-10)
+    assert temperature(*nafems_t4.POINT) == pytest.approx(18.25375653713, abs=1e-8)
+    found = mc2.resistance(l_bend.sheet(), "right end", "top end")
+    assert l_bend.exact() == pytest.approx(2.558523142342, abs=1e-12)
+    assert abs(found.value - l_bend.exact()) < min(found.standard_error, 1e-11)
+
+
+def test_the_heat_sink_loses_what_it_takes():
+    """And is as warm as finite volumes say, 140.4323, 140.4536 and 140.5096 with cells of 1/8, 1/4 and 1/2 mm."""
+    solution = mc2.solve(heat_sink.problem(), grid=GRID)
+    parts = [part.name for part in solution.problem.domain.parts if part.name not in ("bottom", "chip")]
+    lost = -heat_sink.CONDUCTS * solution.flux(parts).value
+    assert lost == pytest.approx(heat_sink.POWER, rel=1e-6)
+    assert solution(0, 0) == pytest.approx(140.419, abs=2e-3)
+    assert heat_sink.fin_theory() == pytest.approx(solution(0, heat_sink.BASE / 2), rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["motz", "nafems_t4", "l_bend"])
+def test_main_of_conditions(name, tmp_path, capsys):
+    """Prints what is found and what is known; and draws a picture."""
+    importlib.import_module(f"examples.{name}").main(tmp_path / "picture.png")
+    found, known = capsys.readouterr().out.splitlines()[:2]
+    first, second = (re.search(r"\d+\.\d{9,}", line) for line in (found, known))
+    assert float(first[0]) == pytest.approx(float(second[0]), rel=1e-9)
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py") if file.stem not in CONDITIONS))
 def test_main(name, tmp_path, capsys):
     """Prints at least two accuracies, the first ours, the last that of plain walks; and draws a picture."""
     picture = tmp_path / "picture.png"

@@ -176,3 +176,12 @@ def test_points_on_an_ellipse_are_on_the_ellipse():
     np.testing.assert_allclose(points.x**2 + (points.y / 0.3) ** 2, 1, rtol=1e-12)
     slope = points.x + 1j * points.y / 0.09
     np.testing.assert_allclose(points.nx + 1j * points.ny, slope / np.abs(slope), atol=1e-8)
+
+
+def test_slopes_at_the_corner_itself_are_numbers():
+    """They may be infinite there; integrals along sides meet the corner by rounding."""
+    cut = Cut((1.0 + 2.0j,), np.exp(1.25j * np.pi))
+    functions = CornerFunctions(LAPLACIAN, cut, 0.0, 1.5 * np.pi, 1.0, (Term(2 / 3), Term(2.0, 1)))
+    at, near = (functions.gradients(np.array([1.0 + step]), np.array([2.0])) for step in (0.0, 1e-12))
+    assert np.isfinite(at).all()
+    assert np.abs(at).max() > np.abs(near).max()

@@ -26,6 +26,10 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
+NEXT = 1e-14
+"""Distance from a corner, in units of its coordinates and of the domain, within which rounding takes a point for it."""
+
+
 class Term(NamedTuple):
     """w^power (log w)^logs, of which the real part is taken (cosine), the imaginary part (sine), or both."""
 
@@ -88,7 +92,8 @@ class CornerFunctions:
         return np.array([(terms[number].real, terms[number].imag)[part] for number, part in self.parts])
 
     def gradients(self, x: Array, y: Array) -> Array:
-        """∂/∂x and ∂/∂y of all functions at points [2, column, point]."""
+        """∂/∂x and ∂/∂y of all functions at points [2, column, point]; at the corner itself, those next to it."""
+        x, y = self._off_corner(x, y)
         logarithm = self.logarithm(x, y)
         ratio = self._logarithm_slope(x, y)
         slopes = [self._slopes(number, logarithm, ratio, x, y) for number in range(len(self.terms))]
@@ -97,6 +102,17 @@ class CornerFunctions:
             for axis, slope in enumerate(slopes[number]):
                 out[axis, column] = (slope.real, slope.imag)[part]
         return out
+
+    def _off_corner(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Points that are the corner but for rounding, where slopes may be infinite, moved off it into the domain."""
+        corner = self.cut.points[0]
+        near = NEXT * (abs(corner) + self.radius)
+        at = np.flatnonzero(np.hypot(x - corner.real, y - corner.imag) < near)
+        if at.size:
+            place = corner + 2 * near * np.exp(1j * (self.direction + 0.5 * self.opening))
+            x, y = x.copy(), y.copy()
+            x[at], y[at] = place.real, place.imag
+        return x, y
 
     def add_sum(self, coefficients: Array, x: Array, y: Array, out: Array) -> None:
         """Add the sum of coefficients times functions at points."""
