@@ -26,6 +26,8 @@ MAX_SUMS = 1 << 25
 """Points times budgets of an estimate: 16 bytes each while they are summed, and as many in the results."""
 MAX_KEY = (1 << 64) - 1
 """Seeds and instance numbers have 64 bits."""
+MAX_STEPS, MAX_REFLECTED = 128, 65_536
+"""Steps of walks that end wherever they meet the boundary, and of those that some parts reflect, if not said."""
 DEVICES = ("auto", "cpu", "cuda")
 NO_ENDS = np.empty((4, 0), np.float32), np.empty((4, 0), np.float32)
 """For walks whose ends and source samples nobody asks for."""
@@ -40,7 +42,7 @@ class Options:
 
     seed: int = 0
     epsilon: float = 1e-4
-    max_steps: int = 128
+    max_steps: int = MAX_STEPS
     sampling: str = "green"
     stratify: bool = False
     estimator: str = "standard"
@@ -86,7 +88,7 @@ def estimate(
     seed: int = 0,
     epsilon: float = 1e-4,
     unit: float | None = None,
-    max_steps: int = 128,
+    max_steps: int | None = None,
     sampling: str = "green",
     stratify: bool = False,
     estimator: str = "standard",
@@ -106,8 +108,9 @@ def estimate(
     epsilon: a walk ends this close to the boundary, as a part of half the domain's size; 1e-4 is small against the
         noise of any practical budget.
     unit: the length that epsilon is a part of, instead of half the domain's size.
-    max_steps: where a walk is cut off; 128 is ten times the usual length.
-    sampling: of sources: `green`, or `uniform` as in PDEZoo.
+    max_steps: where a walk is cut off. If not given, 128, ten times the usual length; with Neumann or Robin conditions,
+        where walks go on until they meet another part, 65,536.
+    sampling: of sources: `green`, or `uniform` as in PDEZoo, where no walk is reflected.
     stratify: spread the first directions evenly.
     estimator: `standard`, or `reduced` for PDEZoo's Helmholtz trajectories.
     device: `auto`, `cpu` or `cuda`.
@@ -117,7 +120,7 @@ def estimate(
     options = Options(
         seed=seed,
         epsilon=epsilon,
-        max_steps=max_steps,
+        max_steps=steps_allowed(problem, max_steps),
         sampling=sampling,
         stratify=stratify,
         estimator=estimator,
@@ -141,7 +144,7 @@ def trajectory(
     seed: int = 0,
     epsilon: float = 1e-4,
     unit: float | None = None,
-    max_steps: int = 128,
+    max_steps: int | None = None,
     sampling: str = "green",
     stratify: bool = False,
     estimator: str = "standard",
@@ -157,7 +160,7 @@ def trajectory(
     options = Options(
         seed=seed,
         epsilon=epsilon,
-        max_steps=max_steps,
+        max_steps=steps_allowed(problem, max_steps),
         sampling=sampling,
         stratify=stratify,
         estimator=estimator,
@@ -166,6 +169,13 @@ def trajectory(
         unit=unit,
     )
     return walk_and_warn(problem, budgets, options, grid, points, instance, first_point, progress)
+
+
+def steps_allowed(problem: Problem, max_steps: int | None) -> int:
+    """`max_steps`, or what it is for a problem if it is not given."""
+    if max_steps is not None:
+        return max_steps
+    return MAX_REFLECTED if isinstance(problem, Problem) and problem.reflecting else MAX_STEPS
 
 
 def walk_and_warn(
@@ -285,6 +295,10 @@ def choose_device(device: str, plan: Plan) -> str:
     """`cpu` or `cuda`: what was asked for, or for `auto` the GPU where there is one and the functions allow it."""
     if device == "cpu":
         return "cpu"
+    if plan.problem.reflecting:
+        if device == "cuda":
+            raise InputError("device 'cuda' walks no problems with Neumann or Robin conditions: use 'cpu' or 'auto'")
+        return "cpu"
     from mc2.walks.gpu.launch import can_run, unavailable
 
     reason = unavailable()
@@ -304,6 +318,10 @@ def _runner(device: str, plan: Plan) -> Callable[..., Tally]:
         from mc2.walks.gpu.launch import run_cuda
 
         return run_cuda
+    if plan.problem.reflecting:
+        from mc2.walks.stars import run_stars
+
+        return run_stars
     if plan.compiled:
         return run_cpu
     from mc2.walks.cpu.arrays import run_arrays
@@ -353,6 +371,10 @@ class StartPoints:
             array = _check_points(points)
             x, y = array[:, 0], array[:, 1]
             mask, edge = _inside(problem.domain, array)
+            if problem.reflecting:  # from other parts of the boundary than Dirichlet's, walks start
+                walls = np.array([condition.reflecting for condition in problem.conditions])
+                start = np.flatnonzero(edge)[walls[problem.domain.part_index(x[edge], y[edge])]]
+                mask[start], edge[start] = True, False
             edge_values = problem.boundary(x[edge], y[edge]) if edge.any() else np.zeros(0)
         frame = frame or Frame()
         keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
+from mc2.problems.problem import need_dirichlet
 from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
 from mc2.walks.plan import make_plan
 from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
@@ -75,6 +76,7 @@ def find_exits(
     from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
+    need_dirichlet(problem, "exits")
     starts = StartPoints.make(problem, None, points, 0)
     plan = replace(make_plan(problem), source=None)
     none = np.zeros((0, 5), np.int32), np.zeros(1, np.float32)

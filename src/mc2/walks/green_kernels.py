@@ -54,7 +54,7 @@ def _sin_turn(t: Any) -> Any:
 
 
 @scalar
-def _i0_small(x: Any) -> Any:
+def i0_small(x: Any) -> Any:
     """I₀(x) for x ≤ 3.75."""
     t = x * f32(1 / 3.75)
     t = t * t
@@ -72,7 +72,7 @@ def _i0_large(x: Any) -> Any:
 
 
 @scalar
-def _k0_rest(x: Any) -> Any:
+def k0_rest(x: Any) -> Any:
     """P(x) in K₀(x) = −ln(x/2) I₀(x) + P(x), for x ≤ 2."""
     t = f32(0.25) * x * x
     p = f32(0.0348859) + t * (f32(0.00262698) + t * (f32(0.0001075) + t * f32(0.0000074)))
@@ -91,7 +91,7 @@ def _k0_large(x: Any) -> Any:
 def _i0_scaled(x: Any, decay: Any) -> Any:
     """exp(−x) I₀(x), with decay = exp(−x)."""
     safe = max(x, f32(3.75))
-    return decay * _i0_small(min(x, f32(3.75))) if x < f32(3.75) else _i0_large(safe) / f32(math.sqrt(safe))
+    return decay * i0_small(min(x, f32(3.75))) if x < f32(3.75) else _i0_large(safe) / f32(math.sqrt(safe))
 
 
 @scalar
@@ -109,11 +109,11 @@ def yukawa_ratio(big: Any, small: Any, logarithm: Any) -> Any:
     """
     length = max(logarithm, f32(1e-7))
     near_s, near_big = min(small, f32(2)), min(big, f32(2))
-    i_near = _i0_small(near_s)
-    near = i_near + (_k0_rest(near_s) - i_near * _k0_rest(near_big) / _i0_small(near_big)) / length
+    i_near = i0_small(near_s)
+    near = i_near + (k0_rest(near_s) - i_near * k0_rest(near_big) / i0_small(near_big)) / length
     decay_s, decay_big = exp(-small), exp(-big)
     far_big, far_s = max(big, f32(2)), max(small, f32(2))
-    k_small = -log(f32(0.5) * max(near_s, f32(1e-30))) * i_near + _k0_rest(near_s)
+    k_small = -log(f32(0.5) * max(near_s, f32(1e-30))) * i_near + k0_rest(near_s)
     k_large = decay_s * _k0_large(far_s) / f32(math.sqrt(far_s))
     k_s = k_small if small < f32(2) else k_large
     # exp(s − 2S) keeps I₀(s)K₀(S)/I₀(S) from overflowing

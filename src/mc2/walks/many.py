@@ -14,7 +14,16 @@ from mc2.checks import checked, whole
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
-from mc2.walks.engine import MAX_KEY, MAX_WALKS, Options, check_budgets, choose_device, walk
+from mc2.walks.engine import (
+    MAX_KEY,
+    MAX_STEPS,
+    MAX_WALKS,
+    Options,
+    check_budgets,
+    choose_device,
+    steps_allowed,
+    walk,
+)
 from mc2.walks.plan import Plan, make_plan
 
 
@@ -47,7 +56,7 @@ def estimate_batch(
     seed: int = 0,
     epsilon: float = 1e-4,
     unit: float | None = None,
-    max_steps: int = 128,
+    max_steps: int | None = None,
     sampling: str = "green",
     stratify: bool = False,
     estimator: str = "standard",
@@ -64,8 +73,8 @@ def estimate_batch(
     All else is as in `estimate`.
     """
     chosen = Options(
-        seed=seed, epsilon=epsilon, unit=unit, max_steps=max_steps, sampling=sampling, stratify=stratify,
-        estimator=estimator, device=device, threads=threads,
+        seed=seed, epsilon=epsilon, unit=unit, max_steps=MAX_STEPS if max_steps is None else max_steps,
+        sampling=sampling, stratify=stratify, estimator=estimator, device=device, threads=threads,
     )  # fmt: skip
     each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
     checked = check_budgets(budgets if each is None else [max(each, default=1)])
@@ -92,7 +101,8 @@ def estimate_batch(
             )
         packed = pack(plans, numbers, chosen, each).upload()
         return BatchEstimate(*walk_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
-    return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"))
+    steps = [steps_allowed(problem, max_steps) for problem in problems]
+    return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"), steps)
 
 
 def plan_for_batch(problem: Problem, options: Options) -> Plan:
@@ -107,12 +117,14 @@ def _on_cpu(
     grid: Grid,
     instances: list[int],
     options: Options,
+    steps: list[int],
 ) -> BatchEstimate:
     shape = (len(problems), len(budgets), *grid.shape)
     mean, variance = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     mask, counts = np.zeros((len(problems), *grid.shape), np.uint8), np.zeros((len(problems), 3), np.int64)
     for index, (problem, instance) in enumerate(zip(problems, instances, strict=True)):
-        own = options if problem.operator.oscillating else replace(options, estimator="standard")
+        own = replace(options, max_steps=steps[index])
+        own = own if problem.operator.oscillating else replace(own, estimator="standard")
         estimates = walk(problem, budgets if each is None else [each[index]], own, grid, instance=instance)
         mean[index] = [estimate.mean for estimate in estimates]
         variance[index] = [estimate.variance for estimate in estimates]

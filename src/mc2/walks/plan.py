@@ -12,6 +12,7 @@ from mc2.errors import InputError, short, unknown
 from mc2.functions import Function
 from mc2.functions.function import Program
 from mc2.problems import Problem
+from mc2.problems.boundary_data import insulated
 from mc2.problems.problem import need_dirichlet
 from mc2.walks.eigenvalue import first_eigenvalue
 
@@ -112,8 +113,9 @@ def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
         raise unknown("estimator", estimator, ESTIMATORS)
     if estimator == "reduced":
         return _reduced(problem)
-    need_dirichlet(problem, "walks on spheres")
     operator = problem.operator
+    if problem.reflecting:
+        _check_reflecting(problem)
     if not operator.has_green:
         raise InputError(f"walks cannot solve {problem.equation}: its Green's function on balls is not known")
     kind = _kind(problem)
@@ -155,7 +157,22 @@ def _check_helmholtz(problem: Problem, k: float) -> None:
         )
 
 
+def _check_reflecting(problem: Problem) -> None:
+    """Refuse what reflecting walks cannot solve."""
+    if problem.operator.oscillating:
+        raise InputError(
+            f"walks cannot solve {problem.equation} with Neumann or Robin conditions; mc2.solve does it without walks, "
+            "by boundary least squares"
+        )
+    if problem.operator.mass == 0 and insulated(problem.conditions):
+        raise InputError(
+            "walks cannot solve a problem with Neumann conditions all around: they never end, and its solution is "
+            "known but for a constant; mc2.solve gives the one with mean 0, by boundary least squares"
+        )
+
+
 def _reduced(problem: Problem) -> Plan:
+    need_dirichlet(problem, "reduced walks")
     if not problem.operator.oscillating:
         raise InputError(f"the reduced estimator is for helmholtz problems, not {problem.name}")
     if problem.exact is None:

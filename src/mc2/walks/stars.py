@@ -1,0 +1,173 @@
+"""Walk on Stars: walks for problems with Neumann and Robin conditions, on all cores.
+
+What a walk has met is a list of points with weights: u at its start is the mean over walks of
+
+    weight × g where it ended + Σ weight × h where it met walls + Σ weight × f where it met the source,
+
+with g, h and f the data of the conditions and the source: see `docs/walks.md`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mc2.errors import InputError
+from mc2.problems import Problem
+from mc2.walks.engine import Options, StartPoints, cores, rule_values
+from mc2.walks.plan import Plan
+from mc2.walks.schedule import Progress, WalkTask, run_tasks
+from mc2.walks.walls import Boundary, is_constant, nearest_walls
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+LARGEST_RATE = 2.0
+"""Largest √λ R: beyond, a walk has lost most of its weight before it gets there."""
+WALL = 0.02
+"""Largest radius on a Robin wall, as a part of half the domain's size: what is neglected there is R²/18 of ∂²u/∂t²."""
+SAMPLES = 16
+"""Samples of the source and of walls that are expected of a walk; more are made room for where they are met."""
+
+
+@dataclass(frozen=True)
+class Met:
+    """What walks from some points have met, with weights.
+
+    ends: x, y, weight [3, walk] where each ended, and end_piece, the piece of the boundary that is nearest, or −1.
+    source: x, y, weight [3, sample], and source_walk, the walk of each.
+    wall: x, y, weight [3, sample], with wall_walk, the walk of each, and wall_piece, the piece of the boundary.
+    """
+
+    boundary: Boundary
+    ends: Single
+    end_piece: NDArray[np.int64]
+    source: Single
+    source_walk: NDArray[np.int64]
+    wall: Single
+    wall_walk: NDArray[np.int64]
+    wall_piece: NDArray[np.int64]
+
+
+class Walker:
+    """Walks of a problem.
+
+    sampled: whether walks meet the source and all walls, even those whose data are 0.
+    """
+
+    def __init__(self, problem: Problem, rate: float, options: Options, instance: int, sampled: bool = False) -> None:
+        from mc2.walks.cpu.star_step_kernels import StarRules, Walls
+        from mc2.walks.random_kernels import make_key
+
+        self.problem, self.boundary = problem, Boundary.of(problem)
+        self.tables = Walls(*self.boundary.tables(sampled))
+        self.key, self.stop = make_key(options.seed, instance), np.zeros(1, np.uint8)
+        domain, half = problem.domain, 0.5 * problem.domain.size
+        xmin, xmax, ymin, ymax = domain.bounds
+        cap = min(float(np.hypot(xmax - xmin, ymax - ymin)), LARGEST_RATE / rate if rate else np.inf)
+        margin = 0.05 * domain.size
+        box = tuple(map(np.float32, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)))
+        self.rules = StarRules(
+            np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(WALL * half),
+            np.uint32(options.max_steps), options.stratify, self.boundary.robin, sampled or self.boundary.given,
+            problem.source is not None, self.boundary.convex, box,
+        )  # fmt: skip
+
+    def walk(self, starts: StartPoints, on: NDArray[np.int32], task: WalkTask) -> tuple[Met, NDArray[np.int64]]:
+        """What the walks of a task have met; and its counts: steps, and walks that ran out of them."""
+        from mc2.walks.cpu.star_task_kernels import star_task
+
+        part, walks = slice(task.start, task.stop), int(task.marks[-1])
+        total = (task.stop - task.start) * walks
+        exits = np.empty((3, total), np.float32)
+        room = [SAMPLES * total if asked else 0 for asked in (self.rules.source, self.rules.given)]
+        while True:
+            counts = np.zeros(4, np.int64)
+            source, wall = (np.empty((3, size), np.float32) for size in room)
+            source_walk, wall_walk = (np.empty(size, np.int64) for size in room)
+            wall_piece = np.empty(room[1], np.int32)
+            star_task(
+                self.tables, self.rules, self.key, starts.x[part], starts.y[part], on[part], starts.keys[part],
+                task.first_walk, walks, exits, source, source_walk, wall, wall_walk, wall_piece, counts, self.stop,
+            )  # fmt: skip
+            if counts[2] <= room[0] and counts[3] <= room[1]:
+                break
+            room = [max(size, int(met)) for size, met in zip(room, counts[2:], strict=True)]
+        sources, walls = slice(0, int(counts[2])), slice(0, int(counts[3]))
+        own = self.boundary.walls[wall_piece[walls]]
+        met = Met(
+            self.boundary, exits, self._end_pieces(exits), source[:, sources], source_walk[sources],
+            wall[:, walls], wall_walk[walls], own,
+        )  # fmt: skip
+        return met, counts[:2]
+
+    def _end_pieces(self, exits: Any) -> NDArray[np.int64]:
+        ends = self.boundary.ends
+        if not ends.size:
+            return np.full(exits.shape[1], -1)
+        if ends.size == 1:
+            return np.full(exits.shape[1], ends[0])
+        index, _ = self.boundary.pieces.take(ends).nearest(exits[0].astype(float), exits[1].astype(float))
+        return ends[index]
+
+
+def by_condition(met: Met, points: Any, piece: NDArray[np.int64]) -> Array:
+    """The data of the conditions at points that are nearly on pieces, part by part, in full precision."""
+    boundary, values = met.boundary, np.zeros(piece.size)
+    part = boundary.pieces.part[piece]
+    present = np.bincount(part[piece >= 0], minlength=1)
+    for number in np.flatnonzero(present):
+        condition = boundary.problem.conditions[number]
+        on: Any = slice(None) if present[number] == piece.size else (part == number) & (piece >= 0)
+        if is_constant(condition.value):
+            values[on] = condition.value(0.0, 0.0)
+        else:
+            values[on] = condition.data(*place(boundary, piece[on], points[0][on], points[1][on]))
+    return values
+
+
+def place(boundary: Boundary, index: NDArray[np.int64], x: Any, y: Any) -> tuple[Array, Array, Array, Array]:
+    """Points moved onto pieces that they are nearly on, and the outward normals there."""
+    pieces = boundary.pieces
+    if not pieces.bulge[index].any():  # lines
+        start, chord = pieces.start[index], pieces.end[index] - pieces.start[index]
+        along = chord / np.hypot(*chord.T)[:, None]
+        s = (x - start[:, 0]) * along[:, 0] + (y - start[:, 1]) * along[:, 1]
+        return start[:, 0] + s * along[:, 0], start[:, 1] + s * along[:, 1], along[:, 1], -along[:, 0]
+    t, _ = pieces.locate(index, np.stack([x, y], 1).astype(float))
+    points, normal = pieces.at(t, index), -1j * pieces.direction(t, index)
+    return points[:, 0], points[:, 1], np.asarray(normal.real), np.asarray(normal.imag)
+
+
+def scores(problem: Problem, met: Met) -> Array:
+    """The value of every walk."""
+    count = met.end_piece.size
+    values = met.ends[2] * by_condition(met, met.ends, met.end_piece)
+    if met.wall_walk.size:
+        data = by_condition(met, met.wall, met.wall_piece)
+        values += np.bincount(met.wall_walk, met.wall[2] * data, count)
+    if problem.source is not None and met.source_walk.size:
+        x, y, weight = met.source.astype(float)
+        values += np.bincount(met.source_walk, weight * problem.source(x, y), count)
+    return values
+
+
+def run_stars(
+    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
+) -> tuple[Array, NDArray[np.int64]]:
+    """sums [count, budget, 2] over walks and their squares, and counts, as `run_cpu` gives them."""
+    rule_values(plan, options)  # which refuses an ε that is out of bounds
+    if options.sampling != "green":
+        raise InputError(f"sampling = {options.sampling!r}: walks that are reflected sample sources by 'green' only")
+    walker = Walker(plan.problem, plan.parameter, options, instance)
+    on = nearest_walls(walker.boundary, plan.problem.domain, starts.x.astype(float), starts.y.astype(float))
+
+    def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
+        met, counts = walker.walk(starts, on, task)
+        values = scores(plan.problem, met).reshape(task.stop - task.start, -1)
+        sums[:] = np.stack([np.cumsum(values, 1), np.cumsum(values**2, 1)], -1)[:, task.marks - 1]
+        return np.array([*counts, np.count_nonzero(~np.isfinite(values))])
+
+    threads = options.threads or cores()
+    return run_tasks(starts.x.size, budgets, work, threads, progress, walker.stop)
