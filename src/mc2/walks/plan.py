@@ -80,6 +80,13 @@ class Plan:
             else:
                 inside = domain.sample_interior(SAMPLES, seed=0).T if inside is None else inside
                 found.update(function(*inside).astype(np.float32).tobytes())
+        if self.problem.reflecting:
+            found.update(domain.pieces.part.tobytes())
+            edge_points = domain.sample_boundary(SAMPLES, seed=0).T
+            for condition in self.problem.conditions:
+                found.update(condition.word.encode())
+                for function in condition.functions.values():
+                    found.update(function(*edge_points).astype(np.float32).tobytes())
         return found.hexdigest()[:16]
 
     def tables(self) -> tuple[Any, ...]:

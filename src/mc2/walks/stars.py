@@ -18,7 +18,7 @@ from mc2.errors import InputError
 from mc2.problems import Problem
 from mc2.walks.engine import Options, StartPoints, cores, rule_values
 from mc2.walks.plan import Plan
-from mc2.walks.schedule import Progress, WalkTask, run_tasks
+from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
 from mc2.walks.walls import Boundary, is_constant, nearest_walls
 
 Array = NDArray[np.float64]
@@ -154,8 +154,14 @@ def scores(problem: Problem, met: Met) -> Array:
 
 
 def run_stars(
-    plan: Plan, starts: StartPoints, budgets: Sequence[int], options: Options, instance: int, progress: Progress | None
-) -> tuple[Array, NDArray[np.int64]]:
+    plan: Plan,
+    starts: StartPoints,
+    budgets: Sequence[int],
+    options: Options,
+    instance: int,
+    progress: Progress | None,
+    begun: WalkSums | None = None,
+) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and counts, as `run_cpu` gives them."""
     rule_values(plan, options)  # which refuses an ε that is out of bounds
     if options.sampling != "green":
@@ -166,8 +172,9 @@ def run_stars(
     def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
         met, counts = walker.walk(starts, on, task)
         values = scores(plan.problem, met).reshape(task.stop - task.start, -1)
-        sums[:] = np.stack([np.cumsum(values, 1), np.cumsum(values**2, 1)], -1)[:, task.marks - 1]
+        terms = np.stack([values, values**2], -1)
+        sums[:] = np.cumsum(np.concatenate([sums[:, :1], terms], 1), 1)[:, task.marks]
         return np.array([*counts, np.count_nonzero(~np.isfinite(values))])
 
     threads = options.threads or cores()
-    return run_tasks(starts.x.size, budgets, work, threads, progress, walker.stop)
+    return run_tasks(starts.x.size, budgets, work, threads, progress, walker.stop, begun=begun)
