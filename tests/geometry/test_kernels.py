@@ -40,6 +40,7 @@ def test_a_point_equals_a_lane(tree, dtype):
 
 
 @each_tree
+@pytest.mark.slow
 def test_single_precision_agrees_to_rounding(tree):
     x, y = points(np.float32)
     registers = np.empty((kernels.MAX_REGISTERS, LANES), np.float32)

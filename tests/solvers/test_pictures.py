@@ -66,6 +66,7 @@ def test_errors_of_any_size_have_a_range():
         assert 0 < norm.vmin < norm.vmax
 
 
+@pytest.mark.slow
 def test_notebooks_show_pictures_and_tables(solution):
     problem, walks = solution.problem, mc2.estimate(solution.problem, 4, grid=24)
     for shown in (solution, problem, walks):

@@ -256,6 +256,7 @@ main()
 
 
 @pytest.mark.parametrize("moment", ["heard", "ignored"])
+@pytest.mark.slow
 def test_interruption(tmp_path, moment):
     """Also at a moment when Python ignores it: in the clean-up of an object."""
     command = [sys.executable, "-c", INTERRUPTED, moment, *PYTHON[3:], "--out", str(tmp_path)]
