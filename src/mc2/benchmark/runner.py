@@ -18,9 +18,10 @@ from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk
-from mc2.zoo import FAMILIES, VERSION, Instance, generate
+from mc2.zoo import FAMILIES, Instance, conditions, generate
 from mc2.zoo.difficulty import TIERS, known_tier
 from mc2.zoo.fields import STANDARD
+from mc2.zoo.instance import version_of
 from mc2.zoo.told import told
 
 Report = Callable[[int, int], None]
@@ -57,6 +58,11 @@ def evaluate(
         raise InputError(f"method = {short(method)} must be a Method, such as make_method('wos') gives")
     if not isinstance(grid, Grid):
         raise InputError(f"grid = {short(grid)} must be a Grid, such as Grid(64)")
+    if split == conditions.SPLIT and not method.reflecting:
+        raise InputError(
+            f"{method.name} cannot play in the split {split!r}: it takes no Neumann and Robin conditions, as "
+            "trefftz and mc2-rounds do"
+        )
     method.check()
     distance = _distance(lpips and method.setting != "points")
     rows = []
@@ -77,7 +83,7 @@ def evaluate(
         "seed": seed,
         "split": split,
         "grid": grid.size,
-        "generator_version": VERSION,
+        "generator_version": version_of(split),
         "sampling": STANDARD["sampling"],
         "version": __version__,
         "hardware": hardware(),

@@ -7,7 +7,7 @@ import typer
 
 from mc2.errors import InputError, short, unknown
 
-Split = Annotated[str, typer.Option(help="train, validation or test.")]
+Split = Annotated[str, typer.Option(help="train, validation, test or conditions.")]
 GridSize = Annotated[int, typer.Option("--grid", help="Pixels along a side.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Seed = Annotated[int, typer.Option(help="Seed of the walks.")]
@@ -17,11 +17,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def parse_range(text: str | None, split: str) -> range:
     """Indices A ≤ i < B of a split from `A:B`; an end that is left out is the split's. None: all."""
-    from mc2.zoo import SPLITS
+    from mc2.zoo import SPLITS, conditions
 
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
-    size = SPLITS[split]
+    sizes = {**SPLITS, conditions.SPLIT: conditions.SIZE}
+    if split not in sizes:
+        raise unknown("split", split, sizes)
+    size = sizes[split]
     if text is None:
         return range(size)
     low, colon, high = text.partition(":")

@@ -24,6 +24,7 @@ from mc2.geometry import Grid
 from mc2.reading.plain import read_plain
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
+from mc2.zoo.conditions import refuse_walks
 from mc2.zoo.fields import STANDARD, Fields, make_fields
 from mc2.zoo.instance import VERSION, generate
 from mc2.zoo.laws import SPLITS
@@ -101,6 +102,7 @@ def build_zoo(
         pickle without authentication.
     progress: called with (instances done, instances in all).
     """
+    refuse_walks(split, "builds")
     grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
     asked = Description(
         split=split, range=(start, end), budgets=tuple(check_budgets(budgets)), grid=grid.size, bounds=grid.bounds,

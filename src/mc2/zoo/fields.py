@@ -15,6 +15,7 @@ from mc2.problems import Problem
 from mc2.walks import estimate_batch
 from mc2.walks.engine import Options, check_budgets, choose_device
 from mc2.walks.many import plan_for_batch
+from mc2.zoo.conditions import refuse_walks
 from mc2.zoo.instance import Instance
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
@@ -86,6 +87,8 @@ def make_fields(
     seed: of the walks; with the instance, it keys their random numbers.
     All else is as in `mc2.estimate`; epsilon is a length. Helmholtz problems are walked with u in the source.
     """
+    for instance in instances:
+        refuse_walks(instance.split, "fields")
     grid = grid or Grid()
     chosen = Options(
         seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps, sampling=sampling, stratify=stratify,

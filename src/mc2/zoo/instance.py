@@ -7,13 +7,14 @@ from mc2.checks import whole
 from mc2.functions import Function, TermSum
 from mc2.geometry import Domain
 from mc2.problems import Problem
+from mc2.zoo import conditions
 from mc2.zoo.atoms import Atom
 from mc2.zoo.filters import examine
 from mc2.zoo.laws import PROBLEMS, draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
 from mc2.zoo.random import uniforms
 
 VERSION = "1"
-"""The version of the generator: whatever changes an instance changes this."""
+"""The version of the generator: whatever changes an instance changes this. The split `conditions` has its own."""
 RETRIES = 40
 
 
@@ -25,6 +26,7 @@ class Instance:
     atoms: the exact solution is their sum.
     rejected: the filter that each earlier attempt failed.
     std_u, std_f: standard deviations of u and f in the domain, to six digits.
+    boundary: what is given on every part of the boundary; empty if that is u everywhere.
     """
 
     split: str
@@ -37,6 +39,7 @@ class Instance:
     std_u: float
     std_f: float
     version: str = VERSION
+    boundary: tuple[conditions.Given, ...] = ()
 
     @property
     def id(self) -> str:
@@ -61,11 +64,19 @@ class Instance:
     @cached_property
     def problem(self) -> Problem:
         """The problem, which knows its exact solution."""
-        return PROBLEMS[self.family].from_exact(self.domain, TermSum.join(self.atoms), **self.parameters)
+        problem = PROBLEMS[self.family].from_exact(self.domain, TermSum.join(self.atoms), **self.parameters)
+        return conditions.impose(problem, self.boundary) if self.boundary else problem
 
 
-def generate(split: str, index: int, version: str = VERSION) -> Instance:
-    """The instance at an index of a split: `train`, `validation`, `test`, or `fresh-1`, `fresh-2`, … to verify with."""
+def version_of(split: str) -> str:
+    """The version of the generator that a split is of."""
+    return conditions.VERSION if split == conditions.SPLIT else VERSION
+
+
+def generate(split: str, index: int, version: str | None = None) -> Instance:
+    """The instance at an index of a split: `train`, `validation`, `test`, `conditions`, or `fresh-1`, `fresh-2`, … to
+    verify with. version: of the generator; the split's if not given."""
+    version = version or version_of(split)
     index = whole("index", index, 0, size_of(split) - 1)
     family = family_of(split, index)
     rejected: list[str] = []
@@ -77,9 +88,15 @@ def generate(split: str, index: int, version: str = VERSION) -> Instance:
         problem = PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters)
         failure, std_u, std_f = examine(problem)
         if failure is None:
+            given: tuple[conditions.Given, ...] = ()
+            if split == conditions.SPLIT:
+                more = iter(uniforms(version, f"{split}/boundary", index, len(rejected)))
+                problem.domain = domain = conditions.cut(domain, more)
+                given = conditions.draw_given(problem, more)
+                conditions.impose(problem, given)
             made = Instance(
                 split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
-                rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version,
+                rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version, given=given,
             )  # fmt: skip
             made.__dict__["problem"] = problem  # it is there already
             return made

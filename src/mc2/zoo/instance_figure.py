@@ -8,6 +8,7 @@ import numpy as np
 from mc2.geometry import Grid
 from mc2.metrics import mse, psnr
 from mc2.plotting import panels, show_field, symmetric
+from mc2.zoo.conditions import plain
 from mc2.zoo.fields import Fields
 from mc2.zoo.instance import Instance
 
@@ -59,9 +60,9 @@ def describe(instance: Instance) -> str:
     walk = " (walks Δu = f − k²u, u known)" if instance.estimator == "reduced" else ""
     atoms = ", ".join(atom.type.name for atom in instance.atoms)
     return (
-        f"{instance.id}: {equation}, on {in_words(instance.domain.describe())}\n"
+        f"{instance.id}: {equation}, on {in_words(plain(instance.domain).describe())}\n"
         f"{len(instance.atoms)} atoms: {atoms}; estimator: {instance.estimator}{walk}"
-    )
+    ) + "".join(f"\n{one.part}: {one.kind} {one.coefficient or ''}".rstrip() for one in instance.boundary)
 
 
 def in_words(description: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from mc2.errors import unknown
 from mc2.geometry import Annulus, Disk, Domain, Ellipse, Hexagon, Rectangle, Square, Stadium, Triangle
 from mc2.problems import Biharmonic, Helmholtz, Laplace, Poisson, Problem, Yukawa
+from mc2.zoo import conditions
 from mc2.zoo.atom_parts import circle
 from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.general_atoms import GENERAL_ATOMS
@@ -30,6 +31,8 @@ PROBLEMS: dict[str, type[Problem]] = {
 }
 SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
 FRESH = re.compile(r"fresh-[1-9][0-9]{0,5}")
+NUMBER_OF_CONDITIONS = 2_000_000
+"""Beyond those of all fresh splits."""
 
 HARD_EXTRA = 4
 """Extra copies of every hard atom in its pool: `hard_atom_extra` of the paper."""
@@ -70,11 +73,15 @@ def size_of(split: object) -> int:
         return SPLITS[split]
     if isinstance(split, str) and FRESH.fullmatch(split):
         return SPLITS["test"]
-    raise unknown("split", split, [*SPLITS, "fresh-NUMBER"])
+    if split == conditions.SPLIT:
+        return conditions.SIZE
+    raise unknown("split", split, [*SPLITS, conditions.SPLIT, "fresh-NUMBER"])
 
 
 def families_of(split: str) -> tuple[str, ...]:
     """The families of a split, in the order in which they take turns."""
+    if split == conditions.SPLIT:
+        return conditions.FAMILIES
     return TRAINING if split in ("train", "validation") else FAMILIES
 
 
@@ -86,6 +93,8 @@ def family_of(split: str, index: int) -> str:
 
 def number_of(split: str) -> int:
     """A number for every split."""
+    if split == conditions.SPLIT:
+        return NUMBER_OF_CONDITIONS
     return list(SPLITS).index(split) if split in SPLITS else len(SPLITS) + int(split.removeprefix("fresh-"))
 
 

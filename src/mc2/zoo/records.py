@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -18,18 +19,21 @@ from mc2.geometry import from_description
 from mc2.reading.json import parse_json
 from mc2.reading.models import Rule, at_least, at_most, one_of, read_as
 from mc2.reading.plain import naming, open_plain, saying
+from mc2.zoo import conditions
 from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.difficulty import TIERS, tier
 from mc2.zoo.filters import FILTERS, examine
 from mc2.zoo.general_atoms import GENERAL_ATOMS
 from mc2.zoo.harmonic_atoms import HARMONIC_ATOMS
-from mc2.zoo.instance import RETRIES, VERSION, Instance, generate
+from mc2.zoo.instance import RETRIES, VERSION, Instance, generate, version_of
 from mc2.zoo.laws import PROBLEMS, RANGES, size_of
 
 MAX_ATOMS = 64
 """Most atoms in a record; the zoo's own have up to six."""
 MAX_REACH = 10.0
 """Largest coordinate of a domain in a record; the zoo's own reach 2."""
+MAX_PARTS = 64
+"""Most parts of a boundary in a record."""
 MAX_LINE = 1 << 16
 """Most bytes of a record; the zoo's own have up to 2,000."""
 VERSIONS = re.compile(r"[0-9A-Za-z.-]{1,20}")
@@ -38,8 +42,16 @@ SAME = 1e-4
 """Part by which a standard deviation may differ from what it is here: records have six digits of it."""
 
 
+class GivenRecord(TypedDict):
+    """What is given on a part of the boundary."""
+
+    part: str
+    kind: Annotated[str, one_of(*conditions.KINDS)]
+    coefficient: float
+
+
 class Record(TypedDict):
-    """What a line holds. The last two are added once walks were made."""
+    """What a line holds. `boundary` is of the split `conditions`; the last two are added once walks were made."""
 
     id: str
     version: Annotated[str, Rule(lambda text: bool(VERSIONS.fullmatch(text)), f"a text such as {VERSION!r}")]
@@ -56,12 +68,14 @@ class Record(TypedDict):
     std_f: float
     estimator: str
     rejected: Annotated[list[Annotated[str, one_of(*FILTERS)]], at_most(RETRIES)]
+    boundary: NotRequired[Annotated[list[GivenRecord], at_most(MAX_PARTS)]]
     mse_32: NotRequired[Annotated[float, at_least(0)]]
     tier: NotRequired[Annotated[str, one_of(*TIERS)]]
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """An instance as plain data."""
+    given = {"boundary": [asdict(one) for one in instance.boundary]} if instance.boundary else {}
     return {
         "id": instance.id,
         "version": instance.version,
@@ -78,6 +92,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
         "std_f": instance.std_f,
         "estimator": instance.estimator,
         "rejected": list(instance.rejected),
+        **given,
     }
 
 
@@ -118,7 +133,9 @@ def _read(data: Record) -> Instance:
     domain = from_description(data["domain"])
     if not max(map(abs, domain.bounds)) <= MAX_REACH:
         raise InputError(f"its domain reaches beyond {MAX_REACH}")
-    failure, *spreads = examine(PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters))
+    failure, *spreads = examine(
+        PROBLEMS[family].from_exact(conditions.plain(domain), TermSum.join(atoms), **parameters)
+    )
     if failure:
         raise InputError(f"its problem fails the filter {failure!r}")
     error = data.get("mse_32")
@@ -127,9 +144,12 @@ def _read(data: Record) -> Instance:
     for name, spread in zip(("std_u", "std_f"), spreads, strict=True):
         if not abs(told[name] - spread) <= SAME * spread:
             raise InputError(f"{name} = {told[name]} disagrees with the rest, which gives {spread:.6g}")
+    if ("boundary" in data) != (split == conditions.SPLIT):
+        raise InputError(f"records of split {conditions.SPLIT!r}, and no others, say what is given on the boundary")
+    given = conditions.read_given(told.get("boundary", []), domain) if "boundary" in data else ()
     found = Instance(
         split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
-        rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"],
+        rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"], given=given,
     )  # fmt: skip
     for key, value in to_record(found).items():
         if told[key] != value and key != "domain":  # a domain may leave out what has a default
@@ -140,7 +160,7 @@ def _read(data: Record) -> Instance:
 
 def _check_place(found: Instance) -> None:
     """Refuse an instance that is not the one at its index of its split, where this generator made it."""
-    if found.version != VERSION:
+    if found.version != version_of(found.split):
         return
     own, read = to_record(generate(found.split, found.index)), to_record(found)
     for key in own:

@@ -26,6 +26,7 @@ from mc2.walks.engine import Options, check_budgets
 from mc2.walks.gpu.launch import evaluate_boundary, evaluate_exact, unavailable, walk_fields
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
+from mc2.zoo.conditions import refuse_walks
 from mc2.zoo.fields import STANDARD, boundary_fields, exact_fields
 from mc2.zoo.instance import Instance, generate
 from mc2.zoo.laws import FAMILIES, SPLITS, families_of
@@ -101,6 +102,7 @@ class Stream:
         whole("batch", self.batch, 1, 65_536)
         whole("start", self.start, 0)
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
+        refuse_walks(self.split, "streams")
         if self.split not in SPLITS:
             raise unknown("split", self.split, SPLITS)
         for family in self.families:

@@ -11,7 +11,7 @@ from mc2.cli.output import check_plot, interruptible
 from mc2.cli.progress import progress
 
 if TYPE_CHECKING:
-    from mc2.zoo import Fields
+    from mc2.zoo import Fields, Instance
 
 
 def show(
@@ -24,15 +24,23 @@ def show(
     out: Annotated[Path, typer.Option(help="Picture to write: .png, .svg or .pdf.")] = Path("instance.png"),
     as_json: Json = False,
 ) -> None:
-    """Draw an instance: its domain, source and exact solution, and estimates with their errors."""
+    """Draw an instance: its domain, source and exact solution, and estimates with their errors.
+
+    Instances of the split `conditions` are drawn without estimates: their walks would have to reflect.
+    """
     with interruptible():
         from mc2.geometry import Grid
         from mc2.plotting import save_figure
+        from mc2.problems.problem_figure import draw_problem
         from mc2.zoo import generate, make_fields
         from mc2.zoo.instance_figure import describe, draw_instance
 
         check_plot(out)
         walks, where, instance = parse_budgets(budgets), Grid(grid), generate(split, index)
+        if instance.boundary:
+            save_figure(draw_problem(instance.problem, where, instance.id), out)
+            _print_given(instance, out, as_json)
+            return
         with progress("walking", "instances"):
             fields = make_fields([instance], walks, grid=where, device=device, seed=seed)
         save_figure(draw_instance(fields, where), out)
@@ -45,6 +53,17 @@ def show(
     for row in contents["estimates"]:
         print(f"{row['walks']:>9,} per pixel: PSNR {row['psnr']:.2f} dB, MSE {row['mse']:.4g}")
     print(f"drawn to {out}" + (f"; {share:.1e} of the walks were cut off" if share else ""))
+
+
+def _print_given(instance: "Instance", out: Path, as_json: bool) -> None:
+    """An instance without estimates."""
+    from mc2.zoo import to_record
+    from mc2.zoo.instance_figure import describe
+
+    if as_json:
+        print(json.dumps({"record": to_record(instance)}, ensure_ascii=False))
+        return
+    print(f"{describe(instance)}\ndrawn to {out}")
 
 
 def summary(fields: "Fields") -> dict[str, Any]:
