@@ -40,9 +40,9 @@ def solve(index, grid):
         "kinds": " ".join(one.kind[0] for one in instance.boundary),
         "relative": rms / size,
         "claimed": claimed / size,
-        "held": rms <= claimed + floor,
+        "held": bool(rms <= claimed + floor),
         "covered": float(np.mean(np.abs(error) <= 1.96 * bar + floor)),
-        "converged": solution.converged,
+        "converged": bool(solution.converged),
         "seconds": seconds,
     }
 

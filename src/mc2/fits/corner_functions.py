@@ -88,15 +88,16 @@ class CornerFunctions:
     def columns(self, x: Array, y: Array) -> Array:
         """All functions at points [column, point]."""
         logarithm = self.logarithm(x, y)
-        terms = [self._value(number, logarithm) for number in range(len(self.terms))]
+        radial = self._radial(logarithm)
+        terms = [self._value(number, logarithm, radial) for number in range(len(self.terms))]
         return np.array([(terms[number].real, terms[number].imag)[part] for number, part in self.parts])
 
     def gradients(self, x: Array, y: Array) -> Array:
         """∂/∂x and ∂/∂y of all functions at points [2, column, point]; at the corner itself, those next to it."""
         x, y = self._off_corner(x, y)
         logarithm = self.logarithm(x, y)
-        ratio = self._logarithm_slope(x, y)
-        slopes = [self._slopes(number, logarithm, ratio, x, y) for number in range(len(self.terms))]
+        ratio, radial = self._logarithm_slope(x, y), self._radial(logarithm, slopes=True)
+        slopes = [self._slopes(number, logarithm, radial, ratio, x, y) for number in range(len(self.terms))]
         out = np.empty((2, len(self.parts), x.size))
         for column, (number, part) in enumerate(self.parts):
             for axis, slope in enumerate(slopes[number]):
@@ -198,36 +199,36 @@ class CornerFunctions:
             return np.zeros((len(self.terms), 2, 0))
         return radial_series(self.operator, self._powers, self.radius)
 
-    def _radial(self, number: int, logarithm: Complex, slopes: bool = False) -> tuple[Array, Array, Array, Array]:
-        """P, Q, and their derivatives by t = 2(r/radius)² − 1, at points; see `add_corner`.
+    def _radial(self, logarithm: Complex, slopes: bool = False) -> Array:
+        """P and Q of every term at points [term, 2, point], see `add_corner`; P is 1 for powers.
 
-        slopes: whether derivatives are wanted; they and Q, where it has no part in the term, are 0 else.
+        slopes: with their derivatives by t = 2(r/radius)² − 1 [term, 4, point].
         """
-        from numpy.polynomial.chebyshev import chebder, chebval
+        from numpy.polynomial.chebyshev import chebder, chebvander
 
-        own, none = self._series[number], np.zeros(logarithm.size)
-        if not own.size:
-            return np.ones(logarithm.size), none, none, none
+        if not self._series.size:
+            plain = np.zeros((len(self.terms), 4 if slopes else 2, logarithm.size))
+            plain[:, 0] = 1.0
+            return plain
         t = 2 * np.exp(2 * logarithm.real) - 1
-        p, q = own
-        logs = bool(self.terms[number].logs)
-        return (
-            chebval(t, p),
-            chebval(t, q) if logs else none,
-            chebval(t, chebder(p)) if slopes else none,
-            chebval(t, chebder(q)) if slopes and logs else none,
-        )
+        rows = chebvander(t, self._series.shape[2] - 1)
+        found = self._series @ rows.T
+        if not slopes:
+            return found
+        return np.concatenate([found, chebder(self._series, axis=2) @ rows[:, :-1].T], axis=1)
 
-    def _value(self, number: int, logarithm: Complex) -> Complex:
+    def _value(self, number: int, logarithm: Complex, radial: Array) -> Complex:
         power, logs, *_ = self.terms[number]
-        p, q, *_ = self._radial(number, logarithm)
+        p, q = radial[number]
         factor = p * logarithm + q if logs and self._series.size else p * logarithm**logs
         return np.exp(power * logarithm) * factor
 
-    def _slopes(self, number: int, logarithm: Complex, ratio: Complex, x: Array, y: Array) -> tuple[Complex, Complex]:
+    def _slopes(
+        self, number: int, logarithm: Complex, radial: Array, ratio: Complex, x: Array, y: Array
+    ) -> tuple[Complex, Complex]:
         """∂/∂x and ∂/∂y of a term: by log w, of which `ratio` is the derivative, and by the radial series."""
         power, logs, *_ = self.terms[number]
-        p, q, p_slope, q_slope = self._radial(number, logarithm, slopes=True)
+        p, q, p_slope, q_slope = radial[number]
         growth = np.exp(power * logarithm)
         if self._series.size:
             inner, own = (p * logarithm + q, p) if logs else (p, np.zeros_like(p))

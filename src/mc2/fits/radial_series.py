@@ -26,21 +26,19 @@ def radial_series(operator: Operator, powers: Array, radius: float) -> Array:
     degree = DEGREE + int(1.5 * operator.rate * radius)
     nodes = np.cos(np.pi * (np.arange(2 * degree) + 0.5) / (2 * degree))
     r = np.sqrt(0.5 * (nodes + 1))  # in units of the radius
-    out = np.empty((len(powers), 2, degree + 1))
-    for k, power in enumerate(powers):
-        here = _reduced(operator, float(power), radius, r)
-        scale = max(float(np.abs(here * r**power).max()), 1e-290)
-        slope = sum(
-            weight * (_reduced(operator, power + j * STEP, radius, r) - _reduced(operator, power - j * STEP, radius, r))
-            for j, weight in DIFFERENCES.items()
-        )
-        for part, values in enumerate((here, slope / STEP)):
-            out[k, part] = np.polynomial.chebyshev.chebfit(nodes, values / scale, degree)
-    return out
+    order = powers[:, None]
+    here = _reduced(operator, order, radius, r)
+    slope = sum(
+        weight * (_reduced(operator, order + j * STEP, radius, r) - _reduced(operator, order - j * STEP, radius, r))
+        for j, weight in DIFFERENCES.items()
+    )
+    scale = np.maximum(np.abs(here * r**order).max(axis=1, keepdims=True), 1e-290)
+    found = [np.polynomial.chebyshev.chebfit(nodes, (part / scale).T, degree).T for part in (here, slope / STEP)]
+    return np.stack(found, axis=1)
 
 
-def _reduced(operator: Operator, power: float, radius: float, r: Array) -> Array:
-    """The Bessel function of an order, at distances in units of the radius, over their power; 1 at 0.
+def _reduced(operator: Operator, power: Array, radius: float, r: Array) -> Array:
+    """Bessel functions of some orders [order, 1], at distances in units of the radius, over their power; 1 at 0.
 
     Times e^{−μ radius} for the modified one, which would overflow.
     """

@@ -96,7 +96,7 @@ def generate(split: str, index: int, version: str | None = None) -> Instance:
                 conditions.impose(problem, given)
             made = Instance(
                 split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
-                rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version, given=given,
+                rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version, boundary=given,
             )  # fmt: skip
             made.__dict__["problem"] = problem  # it is there already
             return made

@@ -149,7 +149,8 @@ def _read(data: Record) -> Instance:
     given = conditions.read_given(told.get("boundary", []), domain) if "boundary" in data else ()
     found = Instance(
         split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
-        rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"], given=given,
+        rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"],
+        boundary=given,
     )  # fmt: skip
     for key, value in to_record(found).items():
         if told[key] != value and key != "domain":  # a domain may leave out what has a default
