@@ -10,7 +10,7 @@ import pytest
 import mc2
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Rectangle
-from mc2.problems import Yukawa, read_problem
+from mc2.problems import Clamped, Neumann, Robin, Yukawa, read_problem
 from mc2.problems.problem_file import problem_from_data
 from mc2.problems.writing import problem_as_data
 
@@ -193,3 +193,23 @@ def test_functions_without_a_text_are_not_written_down():
     with warnings.catch_warnings(action="ignore"):
         problem = mc2.Laplace(Disk(), boundary=lambda x, y: np.interp(x, table, table**2))
     assert problem_as_data(problem) is None
+
+
+@pytest.mark.parametrize(
+    ("family", "part", "kind"),
+    [
+        ("laplace", "robin = {coefficient = 0.2, value = 4}", Robin),
+        ("laplace", "neumann = 3", Neumann),
+        ("biharmonic", 'clamped = {value = 0, slope = "x"}', Clamped),
+    ],
+)
+def test_conditions_as_tables(tmp_path, family, part, kind):
+    file = tmp_path / "plate.toml"
+    more = "source = 1\nlaplacian = 0\n" if family == "biharmonic" else ""
+    head = f'family = "{family}"\n{more}domain = {{shape = "square", half = 1}}\n'
+    file.write_text(f'{head}[boundary]\n"*" = 1\n[boundary.top]\n{part}\n')
+    problem = read_problem(file).problem
+    names = [one.name for one in problem.domain.parts]
+    assert isinstance(problem.conditions[names.index("top")], kind)
+    again = problem_from_data(problem_as_data(problem)).problem
+    assert [type(one) for one in again.conditions] == [type(one) for one in problem.conditions]
