@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mc2.solvers import solve as solve
     from mc2.solvers.conductors import capacitance as capacitance
     from mc2.solvers.conductors import resistance as resistance
+    from mc2.solvers.exterior import log_capacity as log_capacity
     from mc2.solvers.modes import modes as modes
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
@@ -56,6 +57,7 @@ _HOMES = {
     "Solution": "mc2.solvers",
     "capacitance": "mc2.solvers.conductors",
     "resistance": "mc2.solvers.conductors",
+    "log_capacity": "mc2.solvers.exterior",
     "modes": "mc2.solvers.modes",
     "solve": "mc2.solvers",
     "certify": "mc2.benchmark.certify",

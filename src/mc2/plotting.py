@@ -88,6 +88,10 @@ def outline_path(domain: Any, points: int = 48) -> "MatplotlibPath":
     from matplotlib.path import Path as MatplotlibPath
 
     pieces, vertices, codes = domain.pieces, [], []
+    if domain.unbounded:  # it fills its window
+        xmin, xmax, ymin, ymax = domain.bounds
+        vertices.append(np.array([(xmin, ymin), (xmax, ymin), (xmax, ymax), (xmin, ymax), (xmin, ymin)]))
+        codes.append([MatplotlibPath.MOVETO, *[MatplotlibPath.LINETO] * 3, MatplotlibPath.CLOSEPOLY])
     for curve in np.unique(pieces.curve):
         own = np.flatnonzero(pieces.curve == curve)
         counts = np.maximum(1, np.ceil(np.abs(pieces.turn[own]) / (2 * np.pi) * points)).astype(int)

@@ -21,6 +21,7 @@ from mc2.compute.blas import one_thread
 from mc2.errors import InputError, one_line, short
 from mc2.functions.grid_function import GridFunction, read_bounds
 from mc2.geometry import Grid, as_grid
+from mc2.geometry.exterior import need_bounded
 from mc2.networks.installed import ENDING
 from mc2.problems import Frame, Problem
 from mc2.problems.problem import need_dirichlet
@@ -213,6 +214,7 @@ def _called(problem: Problem, field: Any, x: Array, y: Array) -> _Samples:
 def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Array:
     """The field of a method of ours, from `METHOD_WALKS` walks per pixel where it wants them."""
     method = make_method(name)
+    need_bounded(problem.domain, f"fields by {name!r} need")
     if not method.reflecting:
         need_dirichlet(problem, f"fields by {name!r}")
     if method.setting == "points" or problem.name not in method.families:

@@ -16,15 +16,16 @@ is scaled to about 1 on the domain.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.portions import check_stop, portions
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
-from mc2.fits.corner_functions import CornerFunctions
+from mc2.fits.corner_functions import CornerFunctions, Cut, Term
 from mc2.fits.gradients import gradients
-from mc2.geometry import Domain
+from mc2.geometry import Domain, Exterior
 from mc2.problems.operator import LAPLACIAN, Operator
 
 Array = NDArray[np.float64]
@@ -315,10 +316,40 @@ def angle(jump: Jump, x: Array, y: Array) -> Array:
 
 
 def make_basis(domain: Domain, operator: Operator, degree: int, hole_degree: int = HOLE_DEGREE) -> Basis:
-    """The basis around the middle of a domain and around its holes; without the latter for a hole_degree below 0."""
+    """The basis around the middle of a domain and around its holes; without the latter for a hole_degree below 0.
+
+    In an exterior domain, where nothing may grow, it is a constant and functions around the bodies, up to the degree.
+    """
+    if domain.unbounded:
+        return _decaying(domain, operator, degree)
     xmin, xmax, ymin, ymax = domain.bounds
     center = 0.5 * (xmin + xmax), 0.5 * (ymin + ymax)
     holes = domain.holes()[:MOST_HOLES] if hole_degree >= 0 else ()
     hole_degree = min(hole_degree, max(1, (MOST_AROUND_HOLES // max(len(holes), 1) - 1) // 2))
     poles = tuple(Pole(hole.center, hole.radius, (0, hole_degree)) for hole in holes)
     return Basis(operator, center, 0.5 * float(np.hypot(xmax - xmin, ymax - ymin)), degree, poles)
+
+
+def _decaying(domain: Domain, operator: Operator, degree: int) -> Basis:
+    """Bounded functions around bodies. Logarithms come as differences, which are bounded."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    center, radius = (0.5 * (xmin + xmax), 0.5 * (ymin + ymax)), 0.5 * float(np.hypot(xmax - xmin, ymax - ymin))
+    bodies = domain.holes()[:MOST_HOLES]
+    degree = min(degree, max(1, MOST_AROUND_HOLES // (2 * max(len(bodies), 1))))
+    poles = tuple(Pole(body.center, body.radius, (1, degree)) for body in bodies) if degree > 0 else ()
+    term = Term(0.0, 1, cosine=True, sine=False)
+    differences = tuple(
+        CornerFunctions(
+            operator, Cut((complex(*one.center), complex(*other.center)), None), 0.0, np.pi, radius, (term,)
+        )
+        for one, other in pairwise(bodies)
+    )
+    return Basis(operator, center, radius, 0, poles, corners=differences)
+
+
+def growing(domain: Exterior) -> tuple[Basis, Array]:
+    """growth · log r, with r from the middle of a body, as a basis with coefficients."""
+    xmin, xmax, ymin, ymax = domain.bounds
+    body, radius = domain.holes()[0], 0.5 * float(np.hypot(xmax - xmin, ymax - ymin))
+    basis = Basis(LAPLACIAN, body.center, radius, 0, (Pole(body.center, body.radius, (0, 0)),))
+    return basis, domain.growth * np.array([np.log(radius), 1.0])

@@ -322,7 +322,8 @@ def _with_poles(problem: Problem, waves: int, features: list[Features]) -> tuple
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
     crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
     poles = (*plain.poles, *crowd, *_ring(domain, layout.fitted.points, orders, RING // share))
-    angles = () if plain.sign else tuple(Jump(jump.center, jump.outward) for jump in jumps)
+    # in an exterior domain the angle would jump behind the body as well
+    angles = () if plain.sign or domain.unbounded else tuple(Jump(jump.center, jump.outward) for jump in jumps)
     places = [*(corner.center for corner in rough), *narrow]
     return replace(plain, poles=poles, jumps=angles), Layout(domain, places, layout.count)
 

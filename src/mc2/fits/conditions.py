@@ -133,7 +133,8 @@ class Fitter:
             yield replace(basis, poles=(*basis.poles, *self._ring(count)))
 
     def _with_corners(self, basis: Basis, highest: float) -> Basis:
-        return replace(basis, corners=make_corner_functions(self.problem, self.junctions, highest, MOST // 2))
+        corners = make_corner_functions(self.problem, self.junctions, highest, MOST // 2)
+        return replace(basis, corners=(*basis.corners, *corners))
 
     def _ring(self, count: int) -> Iterator[Pole]:
         """Poles outside every side, as far as there is room (Fairweather and Karageorghis, 1998)."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
-from mc2.fits.basis import Basis
+from mc2.fits.basis import Basis, growing
 from mc2.fits.layer import Layer
 from mc2.fits.lift import TAIL, Lift
 from mc2.fits.rough_lift import Resolution, find_lift
-from mc2.geometry import Grid
+from mc2.geometry import Exterior, Grid
 from mc2.geometry.grid import SHARED
 from mc2.problems import Problem
 from mc2.walks.exits import Exits, Samples
@@ -103,12 +103,13 @@ class Field:
 
 
 def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accuracy: float | None = None) -> Field:
-    """The field to start from: the lift of the problem's source.
+    """The field to start from: the lift of the problem's source; in an exterior domain what grows at infinity.
 
     tail, accuracy: see `find_lift`.
     """
     if problem.source is None:
-        return Field()
+        domain = problem.domain
+        return Field().plus(*growing(domain)) if isinstance(domain, Exterior) and domain.growth else Field()
     lift, resolution = find_lift(
         problem.source, problem.domain, problem.operator, grid, tail, accuracy, lambda: _largest(problem)
     )

@@ -68,6 +68,7 @@ def can_fit_layer(problem: Problem) -> bool:
         operator.order == 2
         and operator.mass == 0
         and not problem.reflecting
+        and not problem.domain.unbounded
         and not problem.domain.pieces.bulge.any()
         and len(problem.domain.holes()) == _rings_of_holes(problem.domain)
     )

@@ -4,6 +4,7 @@ from mc2.geometry.compositions import Difference, Intersection, Union
 from mc2.geometry.corners import Corner
 from mc2.geometry.description import from_description
 from mc2.geometry.domain import Domain, DomainProgram
+from mc2.geometry.exterior import Exterior
 from mc2.geometry.grid import Grid, as_grid
 from mc2.geometry.holes import Hole
 from mc2.geometry.parts import Part
@@ -30,6 +31,7 @@ __all__ = [
     "Domain",
     "DomainProgram",
     "Ellipse",
+    "Exterior",
     "Grid",
     "Hexagon",
     "Hole",

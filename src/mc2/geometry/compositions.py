@@ -35,6 +35,8 @@ class Composition(Domain):
         for operand in operands:
             if not isinstance(operand, Domain):
                 raise InputError(f"{self._name()} combines domains, not {short(operand)}")
+            if operand.unbounded:
+                raise InputError(f"{self._name()} combines bounded domains: combine bodies, and then take the exterior")
         if operands and type(operands[0]) is type(self):
             operands = (*operands[0].operands, *operands[1:])
         if len(operands) < 2:

@@ -7,6 +7,7 @@ from mc2.checks import listed
 from mc2.errors import InputError, short, unknown
 from mc2.geometry.compositions import COMPOSITIONS, MAX_DEPTH
 from mc2.geometry.domain import Domain
+from mc2.geometry.exterior import Exterior
 from mc2.geometry.marks import Marked, read_mark
 from mc2.geometry.polygon import Polygon
 from mc2.geometry.shapes import SHAPES
@@ -17,8 +18,8 @@ def from_description(data: Any, folder: Path | None = None) -> Domain:
 
     A shape is ``{"shape": "disk", "radius": 1.0, "center": [0.0, 0.0], "angle": 0.0}``, in which whatever has a default
     may be left out; its whole boundary may have a name: ``"name": "pipe"``. A composition is ``{"union": [..., ...]}``,
-    or intersection or difference, of two or more domains. Any of them may have
-    ``"marks": [{"name": "heater", "where": "x > 0", "on": "bottom"}]``: see `Domain.mark`.
+    or intersection or difference, of two or more domains. ``{"exterior": ...}`` is all that is outside of one. Any of
+    them may have ``"marks": [{"name": "heater", "where": "x > 0", "on": "bottom"}]``: see `Domain.mark`.
 
     folder: where drawings are: ``{"drawing": "plate.svg"}``, with the options of `mc2.read_domain`, is a file there or
     in a folder within. None: no drawing is read.
@@ -37,19 +38,27 @@ def _read(data: Any, depth: int, folder: Path | None) -> Domain:
             domain = Marked(domain, mark)
             _ = domain.boundary
         return domain
+    if "exterior" in data:
+        return _read_exterior(data, depth, folder)
     if "shape" in data:
         return _read_shape(data)
     if "drawing" in data:
         return _read_drawing(data, folder)
     for key in data:
         if key not in COMPOSITIONS:
-            raise unknown("key of a domain", key, ["shape", "drawing", "marks", *COMPOSITIONS])
+            raise unknown("key of a domain", key, ["shape", "drawing", "exterior", "marks", *COMPOSITIONS])
     if len(data) != 1:
         raise InputError(
             f"domain has {len(data)} keys ({', '.join(data)}): give one of shape, drawing, {', '.join(COMPOSITIONS)}"
         )
     [(name, parts)] = data.items()
     return COMPOSITIONS[name](*(_read(part, depth + 1, folder) for part in listed(name, parts, "domains")))
+
+
+def _read_exterior(data: dict[str, Any], depth: int, folder: Path | None) -> Domain:
+    """The exterior of a body."""
+    options = {str(key): value for key, value in data.items() if key != "exterior"}
+    return Exterior(_read(data["exterior"], depth + 1, folder), **options)
 
 
 def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:

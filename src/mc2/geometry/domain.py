@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class Domain(metaclass=CheckedArguments):
     Everywhere |d(p) - d(q)| ≤ |p - q|, so a ball of radius d around a point inside stays inside.
     Domains are values: they never change, compare by content, and combine with ``|``, ``&`` and ``-``.
     """
+
+    unbounded: ClassVar[bool] = False
+    """Whether it reaches as far as infinity; `bounds` is then only the window that grids cover."""
 
     @property
     @abstractmethod

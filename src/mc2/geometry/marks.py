@@ -86,6 +86,10 @@ class Marked(Domain):
     domain: Domain
     added: Mark
 
+    def __post_init__(self) -> None:
+        if self.domain.unbounded:
+            raise InputError(f"mark {self.added.name!r} belongs to the body of an exterior domain: mark that")
+
     @property
     def bounds(self) -> Bounds:
         return self.domain.bounds

@@ -30,6 +30,7 @@ class Laplace(Problem):
     name = "laplace"
     equation = "Δu = 0"
     data = ("boundary",)
+    unbounded = True
 
     def __init__(
         self, domain: Domain, boundary: BoundaryLike | None = None, *, exact: FunctionLike | None = None

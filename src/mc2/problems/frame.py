@@ -17,7 +17,7 @@ from mc2.functions.expression import Expression, X, Y, constant, multiply
 from mc2.functions.function import Array, Function
 from mc2.functions.intervals import enclose
 from mc2.functions.terms import TermSum
-from mc2.geometry import Domain, Grid
+from mc2.geometry import Domain, Exterior, Grid
 from mc2.problems.boundary_data import PartData, part_points
 from mc2.problems.condition import Clamped, Condition, FromExact, Robin
 from mc2.problems.problem import Problem
@@ -95,6 +95,8 @@ class Frame:
             return problem
         framed = type(problem).__new__(type(problem))
         framed.domain = self.domain(problem.domain)
+        if isinstance(framed.domain, Exterior):
+            framed.domain = replace(framed.domain, growth=framed.domain.growth / self.value)
         for name, power in problem.lengths.items():
             setattr(framed, name, getattr(problem, name) * self.length**power)
         powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)

@@ -16,6 +16,7 @@ from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
+from mc2.geometry.exterior import need_bounded
 from mc2.plotting import as_png
 from mc2.problems.boundary_data import (
     BoundaryLike,
@@ -59,6 +60,9 @@ class Problem(metaclass=CheckedArguments):
     lengths: ClassVar[Mapping[str, int]] = {}
     """The power of 1/length that each parameter has as a unit."""
 
+    unbounded: ClassVar[bool] = False
+    """Whether its domain may be the exterior of a body."""
+
     domain: Domain
     source: Function | None
     boundary: Function
@@ -78,6 +82,8 @@ class Problem(metaclass=CheckedArguments):
         if not isinstance(domain, Domain):
             raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
         _check_lengths(domain)
+        if domain.unbounded and (not self.unbounded or exact is not None):
+            need_bounded(domain, f"{self.name} problems {'with an exact solution ' if self.unbounded else ''}need")
         self.domain = domain
         self.exact = None if exact is None else as_function(exact, "exact")
         for name in ("source", "boundary", "laplacian"):
@@ -95,6 +101,8 @@ class Problem(metaclass=CheckedArguments):
             raise InputError(f"source = {short(value)}: must be a function, not conditions of boundary parts")
         given = completed(read_conditions(value, self.domain, name), self.exact, self.domain)
         conditions = checked(given, self.domain)
+        if any(condition.reflecting for condition in conditions):
+            need_bounded(self.domain, "Neumann and Robin conditions need")
         plate = "laplacian" in type(self).data
         clamped = [condition for condition in conditions if isinstance(condition, Clamped)]
         if plate and any(condition.reflecting for condition in conditions):

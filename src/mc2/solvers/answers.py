@@ -18,7 +18,9 @@ from mc2.checks import point, whole
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.fits.basis import Basis
+from mc2.geometry import Exterior
 from mc2.geometry.boundary_rule import BoundaryRule, boundary_rule
+from mc2.geometry.exterior import need_bounded
 from mc2.geometry.parts import find_parts
 
 if TYPE_CHECKING:
@@ -142,6 +144,7 @@ def integral(solution: Solution, weight: Any = None) -> Answer:
     Without a weight, the divergence theorem turns it into integrals along the boundary: with the antiderivative of the
     lift, and with Green's identity for the solutions of the homogeneous equation.
     """
+    need_bounded(solution.problem.domain, "integrals need")
     if weight is not None:
         return _weighted(solution, weight)
     coarse, fine = (_integral(solution, rule) for rule in _rules(solution, None))
@@ -170,6 +173,8 @@ def along(solution: Solution, start: Any, end: Any, count: int = 201) -> Along:
 def extreme(solution: Solution, sign: int) -> Extreme:
     """The largest value for sign = 1, the least for −1: the best of the pixels and of the boundary, then refined."""
     domain = solution.problem.domain
+    if isinstance(domain, Exterior) and domain.growth:
+        need_bounded(domain, "extremes of what grows at infinity need")
     x, y = (c[solution.mask] for c in solution.grid.points())
     best = np.argsort(-sign * solution.values[solution.mask])[:STARTS]
     inner, outer = _climb(solution, x[best], y[best], sign), _slide(solution, sign)

@@ -18,6 +18,7 @@ from mc2.errors import InputError, short
 from mc2.fits import particular
 from mc2.fits.particular import LEVELS, ParticularSolutions
 from mc2.geometry import Domain, Grid
+from mc2.geometry.exterior import need_bounded
 from mc2.plotting import as_png, panels, show_field
 from mc2.problems import Frame
 from mc2.walks.eigenvalue import coarse_eigenvalues
@@ -150,6 +151,7 @@ def modes(domain: Domain, count: int = 10) -> Modes:
     """
     if not isinstance(domain, Domain):
         raise InputError(f"domain = {short(domain)}: must be a domain, such as mc2.geometry.Disk(1.0)")
+    need_bounded(domain, "modes need")
     count = whole("count", count, 1, MOST)
     xmin, xmax, ymin, ymax = domain.bounds
     frame = Frame((0.5 * (xmin + xmax), 0.5 * (ymin + ymax)), 0.5 * domain.size)

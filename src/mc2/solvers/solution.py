@@ -126,6 +126,12 @@ class Solution:
         """The mean of u over the domain."""
         return answers.mean(self)
 
+    def at_infinity(self) -> answers.Answer:
+        """In an exterior domain, the limit of u, or of u − growth · log r, at infinity."""
+        from mc2.solvers.exterior import at_infinity
+
+        return at_infinity(self)
+
     def along(self, start: Any, end: Any, count: int = 201) -> answers.Along:
         """Values and standard errors at equidistant points from start (x, y) to end (x, y); NaN outside the domain."""
         return answers.along(self, start, end, count)

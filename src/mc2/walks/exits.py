@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.geometry import Exterior
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
 from mc2.problems.problem import need_dirichlet
 from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
+from mc2.walks.exterior import walk_outside
 from mc2.walks.plan import make_plan
 from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
 
@@ -70,6 +72,51 @@ def find_exits(
 
     sampled: also where they sample the source; the problem must have one.
     """
+    if isinstance(problem.domain, Exterior):
+        return _from_outside(problem, points, walks, options, instance, progress)
+    found, met, counts = _walk(problem, points, walks, options, instance, progress, sampled)
+    samples = _samples(problem, met.astype(float)) if sampled else None
+    return Exits(*_on_boundary(problem, found), int(counts[0]), int(counts[1]), samples)
+
+
+def _from_outside(
+    problem: Problem, points: Array, walks: int, options: Options, instance: int, progress: Progress | None
+) -> Exits:
+    """Walks in an exterior domain, which return from a large circle."""
+    assert isinstance(problem.domain, Exterior)
+    totals = np.zeros(3, np.int64)
+
+    def run(starts: Array, each: int, key: int) -> Array:
+        nonlocal totals
+        found, _, counts = _walk(problem, starts, each, options, key, progress, False)
+        totals = totals + counts
+        return found.astype(float)
+
+    found, lost = walk_outside(problem.domain, points, walks, (options.seed, instance), run)
+    return Exits(*_on_boundary(problem, found), int(totals[0]), int(totals[1]) + lost)
+
+
+def _on_boundary(problem: Problem, found: NDArray[np.floating]) -> tuple[Array, Array, Array, Array]:
+    """x, y, weight and share, with the points on the boundary in full precision."""
+    x, y, weight, share = found.astype(float)
+    on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
+    off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)
+    if off.size:  # at corners, and where the distance is only a bound
+        on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
+    on = on.reshape(x.shape)
+    return on.real, on.imag, weight, share
+
+
+def _walk(
+    problem: Problem,
+    points: Array,
+    walks: int,
+    options: Options,
+    instance: int,
+    progress: Progress | None,
+    sampled: bool,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """Ends and source samples [4, point, walk] as the kernels leave them, and their counts."""
     from mc2.compute.compile import LANES
     from mc2.functions.kernels import SCRATCH
     from mc2.walks.cpu.kernels import walk_task
@@ -78,7 +125,7 @@ def find_exits(
 
     need_dirichlet(problem, "exits")
     starts = StartPoints.make(problem, None, points, 0)
-    plan = replace(make_plan(problem), source=None)
+    plan = replace(make_plan(problem, returning=True), source=None)
     none = np.zeros((0, 5), np.int32), np.zeros(1, np.float32)
     domain = problem.domain.program
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
@@ -101,14 +148,7 @@ def find_exits(
 
     threads = options.threads or cores()
     counts = run_tasks(starts.x.size, [walks], work, threads, progress, stop, is_slow(tables)).counts
-    x, y, weight, share = found.astype(float)
-    on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
-    off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)
-    if off.size:  # at corners, and where the distance is only a bound
-        on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
-    on = on.reshape(x.shape)
-    samples = _samples(problem, met.astype(float)) if sampled else None
-    return Exits(on.real, on.imag, weight, share, int(counts[0]), int(counts[1]), samples)
+    return found, met, counts
 
 
 def _samples(problem: Problem, met: Array) -> Samples:

@@ -11,6 +11,7 @@ from mc2.compute.compile import LANES
 from mc2.errors import InputError, short, unknown
 from mc2.functions import Function
 from mc2.functions.function import Program
+from mc2.geometry.exterior import need_bounded
 from mc2.problems import Problem
 from mc2.problems.boundary_data import insulated
 from mc2.problems.problem import need_dirichlet
@@ -112,8 +113,14 @@ def _is_formula(program: Program) -> bool:
     return CALL not in program.code[:, 0]
 
 
-def make_plan(problem: Problem, estimator: str = "standard") -> Plan:
-    """The plan for a problem. `reduced` walks Δu = f − k²u with the exact u on the right; Helmholtz only."""
+def make_plan(problem: Problem, estimator: str = "standard", *, returning: bool = False) -> Plan:
+    """The plan for a problem.
+
+    estimator: `reduced` walks Δu = f − k²u with the exact u on the right; Helmholtz only.
+    returning: whether walks that leave the window of an exterior domain are taken up again.
+    """
+    if isinstance(problem, Problem) and not returning:
+        need_bounded(problem.domain, "walks that nothing is fitted to, see mc2.solve, need")
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
     if estimator not in ESTIMATORS:
