@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mc2.solvers.conductors import resistance as resistance
     from mc2.solvers.exterior import log_capacity as log_capacity
     from mc2.solvers.modes import modes as modes
+    from mc2.solvers.together import solve_many as solve_many
     from mc2.walks import Estimate as Estimate
     from mc2.walks import estimate as estimate
     from mc2.walks import estimate_batch as estimate_batch
@@ -60,6 +61,7 @@ _HOMES = {
     "log_capacity": "mc2.solvers.exterior",
     "modes": "mc2.solvers.modes",
     "solve": "mc2.solvers",
+    "solve_many": "mc2.solvers.together",
     "certify": "mc2.benchmark.certify",
     "Estimate": "mc2.walks",
     "estimate": "mc2.walks",

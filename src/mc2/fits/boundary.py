@@ -8,7 +8,7 @@ around the domain, and crowded towards corners, jumps, kinks and narrow features
 boundary says how well it went: at fresh points, which were not fitted and are at random places between those that were.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -144,8 +144,17 @@ class Layout:
         """As many points, at random between those that are fitted."""
         return spread(self.domain, self.places, self.count, seed)
 
+    @cached_property
+    def all(self) -> Samples:
+        """All of these points, to be fitted."""
+        return self.fitted.joined(self.fresh)
 
-@one_thread()
+    @cached_property
+    def fresher(self) -> Samples:
+        """Points to judge that at."""
+        return self.others(1)
+
+
 def fit_boundary(
     problem: Problem,
     grid: Grid | None = None,
@@ -160,44 +169,72 @@ def fit_boundary(
     accuracy: root mean square of the misfit on the boundary at which nothing better is looked for.
     report: called with the steps done, and their number at most.
     """
-    need_dirichlet(problem, "boundary fits")
-    waves = count_waves(problem)
-    start = start or lifted(problem, grid, EXACT)
-    fitter = _Fitter(problem, start, waves)
-    layered = can_fit_layer(problem)
-    if _fit_degrees(fitter, layered, report) or (layered and _fit_layer(fitter, accuracy, report)):
-        assert fitter.best is not None
-        return fitter.best
-    best = fitter.best
-    assert best is not None
-    if best.misfit >= GOOD and not (layered and problem.domain.pieces.size > FEW_SIDES):
-        fitter.fit(*_with_poles(problem, waves, fitter.features))
-    if fitter.oscillates:
-        fitter.resolve()
-    return fitter.best or best
+    return fit_boundaries([problem], grid, None if start is None else [start], accuracy, report)[0]
 
 
-def _fit_degrees(fitter: "_Fitter", layered: bool, report: Report | None) -> bool:
-    """Fit functions around the centre, and around holes, of rising degree; whether that is all it takes."""
-    problem, waves, last = fitter.problem, fitter.waves, np.inf
-    layout = _even_layout(problem, waves, fitter.features)
+@one_thread()
+def fit_boundaries(
+    problems: Sequence[Problem],
+    grid: Grid | None = None,
+    starts: Sequence[Field] | None = None,
+    accuracy: float | None = None,
+    report: Report | None = None,
+) -> list[BoundaryFit]:
+    """The same for problems that differ in their data alone: fits by the same functions, which are factorised once."""
+    for problem in problems:
+        need_dirichlet(problem, "boundary fits")
+    waves = count_waves(problems[0])
+    starts = starts or [lifted(problem, grid, EXACT) for problem in problems]
+    systems = _Systems()
+    fitters = [_Fitter(problem, start, waves, systems) for problem, start in zip(problems, starts, strict=True)]
+    features = [found for fitter in fitters for found in fitter.features]
+    layered = can_fit_layer(problems[0])
+    left = _fit_degrees(fitters, features, layered, report)
+    if layered:
+        left = [fitter for fitter in left if not _fit_layer(fitter, accuracy, report)]
+    few = not layered or problems[0].domain.pieces.size <= FEW_SIDES
+    systems.fitters = [fitter for fitter in left if few and fitter.found.misfit >= GOOD]
+    if systems.fitters:
+        basis, layout = _with_poles(problems, waves, features)
+        for fitter in systems.fitters:
+            fitter.fit(basis, layout)
+    for fitter in left:
+        if fitter.oscillates:
+            systems.fitters = [fitter]
+            fitter.resolve()
+    return [fitter.found for fitter in fitters]
+
+
+def _fit_degrees(
+    fitters: "list[_Fitter]", features: list[Features], layered: bool, report: Report | None
+) -> "list[_Fitter]":
+    """Fit functions around the centre, and around holes, of rising degree; those for which that is not enough."""
+    first, left = fitters[0], fitters
+    problem, waves, systems = first.problem, first.waves, first.systems
+    layout = _even_layout(problem, waves, features)
     degrees = DEGREES[-1:] if waves > MANY_WAVES else DEGREES
+    slow: list[_Fitter] = []
+    last = dict.fromkeys(map(id, fitters), np.inf)
     for number, degree in enumerate(degrees, 1):
-        found = fitter.fit(make_basis(problem.domain, problem.operator, degree + waves, HOLE_DEGREE), layout)
+        systems.fitters = [fitter for fitter in left if fitter not in slow]
+        if not systems.fitters:
+            break
+        basis = make_basis(problem.domain, problem.operator, degree + waves, HOLE_DEGREE)
+        for fitter in systems.fitters:
+            misfit = fitter.fit(basis, layout).misfit
+            if misfit < FITTED:
+                left = [other for other in left if other is not fitter]
+            elif layered and misfit > HELPS * last[id(fitter)]:
+                slow.append(fitter)
+            last[id(fitter)] = misfit
         if report:
             report(number, len(degrees))
-        if found.misfit < FITTED:
-            return True
-        if layered and found.misfit > HELPS * last:
-            break
-        last = found.misfit
-    return False
+    return left
 
 
 def _fit_layer(fitter: "_Fitter", accuracy: float | None, report: Report | None) -> bool:
     """Fit a double layer, if no fit so far is better; whether it is good enough."""
-    best, sides = fitter.best, fitter.problem.domain.pieces.size
-    assert best is not None
+    best, sides = fitter.found, fitter.problem.domain.pieces.size
     target = LAYER_GOOD * sides * best.scale if accuracy is None else accuracy
     if best.error < target:
         return True
@@ -206,7 +243,7 @@ def _fit_layer(fitter: "_Fitter", accuracy: float | None, report: Report | None)
         field = fitter.start.plus(found.layer, found.unknowns)
         fitter.spread_out = False
         fitter.best = BoundaryFit(field, found.layer, found.error, found.scale, found.worst, found.rounding)
-    return fitter.best is not None and fitter.best.error < max(target, GOOD * found.scale)
+    return fitter.found.error < max(target, GOOD * found.scale)
 
 
 def count_waves(problem: Problem) -> int:
@@ -223,11 +260,43 @@ def count_waves(problem: Problem) -> int:
     return int(min(k * problem.domain.size, k * radius + 2 * DEGREES[0]))
 
 
+class _Systems:
+    """Least squares of several fitters by the same functions at the same points: what they have in common, once.
+
+    fitters: those that go on.
+    """
+
+    def __init__(self) -> None:
+        self.fitters: list[_Fitter] = []
+        self._basis: Basis | None = None
+        self._functions: dict[int, tuple[Array, Array]] = {}
+        self._coefficients: dict[int, tuple[Samples, dict[int, Array]]] = {}
+
+    def functions(self, fitter: "_Fitter", basis: Basis, points: Array) -> Array:
+        """Functions at points [column, row], kept as long as the basis is the same."""
+        if basis is not self._basis:
+            self._basis, self._functions, self._coefficients = basis, {}, {}
+        if id(points) not in self._functions:
+            self._functions[id(points)] = points, fitter.functions(basis, *points)
+        return self._functions[id(points)][1]
+
+    def coefficients(self, fitter: "_Fitter", basis: Basis, samples: Samples) -> Array:
+        """The fitter's coefficients with the least squares. They are found for all fitters at once."""
+        matrix = self.functions(fitter, basis, samples.points)
+        if id(samples) not in self._coefficients:
+            targets = np.stack([each.target(samples) for each in self.fitters])
+            rows = np.tile(samples.weights, targets.shape[1] // samples.weights.size)
+            found = least_squares(matrix * rows, targets[0] * rows if len(targets) == 1 else targets * rows)
+            by_fitter = dict(zip(map(id, self.fitters), np.atleast_2d(found), strict=True))
+            self._coefficients[id(samples)] = samples, by_fitter
+        return self._coefficients[id(samples)][1][id(fitter)]
+
+
 class _Fitter:
     """Fits of a problem's boundary data, and the best of them so far."""
 
-    def __init__(self, problem: Problem, start: Field, waves: int) -> None:
-        self.problem, self.start, self.waves = problem, start, waves
+    def __init__(self, problem: Problem, start: Field, waves: int, systems: _Systems) -> None:
+        self.problem, self.start, self.waves, self.systems = problem, start, waves, systems
         self.features = [
             features_on_boundary(data, problem.domain)
             for data in (problem.boundary, problem.laplacian)
@@ -244,36 +313,36 @@ class _Fitter:
         found, fitted = self._fit(basis, layout.fitted, layout.fresh)
         # data that oscillate all around are left to `resolve`
         if found.misfit > GOOD and found.error > BLIND * fitted and (thorough or not self.oscillates):
-            again, _ = self._fit(basis, layout.fitted.joined(layout.fresh), layout.others(1))
+            again, _ = self._fit(basis, layout.all, layout.fresher)
             return again if again.misfit < found.misfit else found
         return found
 
     def _fit(self, basis: Basis, samples: Samples, fresh: Samples) -> tuple[BoundaryFit, float]:
         """The fit, and the root mean square of its misfit at the points that were fitted."""
-        matrix, target = self._functions(basis, *samples.points), self._target(samples)
+        matrix, target = self.systems.functions(self, basis, samples.points), self.target(samples)
         rows = np.tile(samples.weights, target.size // samples.weights.size)
-        coefficients = least_squares(matrix * rows, target * rows)
+        coefficients = self.systems.coefficients(self, basis, samples)
         fitted = float(np.linalg.norm((coefficients @ matrix - target) * rows) / np.linalg.norm(rows))
         field = self.start.plus(basis, coefficients)
         left = np.abs(self._left(field, *fresh.points))
         rows = np.tile(fresh.weights, left.size // fresh.weights.size)
         few = fresh.points[:, :: max(1, fresh.weights.size // 64)]
-        sizes = np.abs(coefficients) @ np.abs(self._functions(basis, *few))
+        sizes = np.abs(coefficients) @ np.abs(self.functions(basis, *few))
         rounding = ROUNDING * float(max(sizes.max(), np.abs(self.start(*few)).max()))
         error = max(float(np.linalg.norm(left * rows) / np.linalg.norm(rows)), fitted, rounding)
-        scale = max(float(np.abs(self._target(part)).max()) for part in (samples, fresh))
+        scale = max(float(np.abs(self.target(part)).max()) for part in (samples, fresh))
         found = BoundaryFit(field, basis, error, scale, max(float(left.max()), rounding), rounding)
         if self.best is None or found.misfit < self.best.misfit:
             self.best, self.spread_out = found, float(np.median(left)) > 0.1 * found.error
         return found, fitted
 
-    def _target(self, samples: Samples) -> Array:
+    def target(self, samples: Samples) -> Array:
         """The data to be fitted at points."""
         if id(samples) not in self.targets:
             self.targets[id(samples)] = samples, self._left(self.start, *samples.points)
         return self.targets[id(samples)][1]
 
-    def _functions(self, basis: Basis, x: Array, y: Array) -> Array:
+    def functions(self, basis: Basis, x: Array, y: Array) -> Array:
         """The basis at points, and its Laplacians where they are given [column, row]."""
         if self.problem.laplacian is None:
             return basis.columns(x, y)
@@ -285,6 +354,12 @@ class _Fitter:
         if self.problem.laplacian is None:
             return left
         return np.concatenate([left, self.share * (self.problem.laplacian(x, y) - field.laplacian(x, y))])
+
+    @property
+    def found(self) -> BoundaryFit:
+        """The best fit."""
+        assert self.best is not None
+        return self.best
 
     @property
     def oscillates(self) -> bool:
@@ -308,14 +383,18 @@ def _narrow(features: list[Features]) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for found in features for x, y in found.places]
 
 
-def _with_poles(problem: Problem, waves: int, features: list[Features]) -> tuple[Basis, Layout]:
-    """A basis with poles all around the domain, crowded towards whatever is rough, and where to sample the boundary."""
-    domain, operator = problem.domain, problem.operator
-    layout = _even_layout(problem, waves, features)
+def _with_poles(problems: Sequence[Problem], waves: int, features: list[Features]) -> tuple[Basis, Layout]:
+    """A basis with poles all around the domain, crowded towards whatever is rough, and where to sample the boundary.
+
+    Problems have the same domain and operator; there are poles where the data of any of them are rough.
+    """
+    domain, operator = problems[0].domain, problems[0].operator
+    layout = _even_layout(problems[0], waves, features)
     plain = make_basis(domain, operator, DEGREES[1] + waves, HOLE_DEGREE)
     share = 2 if plain.doubled else 1  # with four times the functions, half the poles
     corners, narrow = domain.corners(), _narrow(features)
-    jumps, kinks = ([look_around(domain, *at) for at in places] for places in find_breaks(problem, corners, features))
+    breaks = zip(*(find_breaks(problem, corners, features) for problem in problems), strict=True)
+    jumps, kinks = ([look_around(domain, *at) for at in _apart(places, domain)] for places in breaks)
     bumps = [look_around(domain, *at) for at in narrow]
     sharp = sorted(corners, key=lambda corner: -abs(corner.angle - np.pi))
     rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
@@ -328,8 +407,20 @@ def _with_poles(problem: Problem, waves: int, features: list[Features]) -> tuple
     return replace(plain, poles=poles, jumps=angles), Layout(domain, places, layout.count)
 
 
+def _apart(found: Iterable[list[tuple[float, float]]], domain: Domain) -> list[tuple[float, float]]:
+    """Places of several lists, each once. Those of a single list are kept as they are."""
+    (first, *others), near = found, 1e-6 * domain.size
+    places = list(first)
+    for place in (place for other in others for place in other):
+        if not places or np.hypot(*(np.array(places) - place).T).min() > near:
+            places.append(place)
+    return places
+
+
 def least_squares(columns: Array, target: Array) -> Array:
     """Coefficients of the columns [column, point] with the least squares, after scaling each to the same size.
+
+    target: [point]; or [target, point], and then so are the coefficients.
 
     The points are condensed by a QR factorisation first; singular values, which cost more, are those of its factor.
     """
@@ -340,9 +431,10 @@ def _solve_at_once(columns: Array, target: Array) -> Array:
     size = np.linalg.norm(columns, axis=1)
     size = np.where(size > 1e-290, size, 1.0)  # a function that no row sees stays out
     count = len(columns)
-    factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target]), mode="r")  # type: ignore[assignment]
-    found, *_ = np.linalg.lstsq(factor[:count, :count], factor[:count, count], rcond=DEPENDENT)
-    return np.asarray(found / size)
+    factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target.T]), mode="r")  # type: ignore[assignment]
+    right = factor[:count, count] if target.ndim == 1 else factor[:count, count:]
+    found, *_ = np.linalg.lstsq(factor[:count, :count], right, rcond=DEPENDENT)
+    return np.asarray(found.T / size)
 
 
 def find_breaks(

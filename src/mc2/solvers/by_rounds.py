@@ -18,7 +18,7 @@ from mc2.problems import Problem
 from mc2.solvers.averaging import Averaging, average, make_averaging
 from mc2.solvers.by_boundary import BoundaryCorrector, unresolved, warn_of_error
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
-from mc2.solvers.rounds import Round, Rounds, rms
+from mc2.solvers.rounds import Ground, Round, Rounds, rms
 from mc2.solvers.solution import Solution
 from mc2.walks.engine import Options
 from mc2.walks.plan import can_walk
@@ -61,20 +61,30 @@ class RoundsCorrector(Corrector):
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
-        if options.estimator != "standard":
-            raise unknown(f"estimator of {ROUNDS}", options.estimator, ["standard"])
-        if options.device == "cuda":
-            raise InputError(
-                f"{ROUNDS} walks on the CPU: use device 'cpu' or 'auto', or another corrector, such as 'mc2-physics'"
-            )
-        options = replace(options, device="cpu")
+        options = check_options(options)
         if problem.reflecting or not can_walk(problem):
             return BoundaryCorrector().solve(problem, goal, grid, options)
-        if goal.tolerance is None and goal.walks < PER_ROUND:
-            raise InputError(f"walks = {goal.walks}: rounds need {PER_ROUND} or more, to know their own error")
+        check_walks(goal)
         with one_thread():
-            _prepare(problem, options)
-            return _Solver(problem, options, goal, grid, progress).run()
+            prepare(problem, options)
+            return Solver(problem, options, goal, grid, progress).run()
+
+
+def check_options(options: Options) -> Options:
+    """Options of walks as rounds take them."""
+    if options.estimator != "standard":
+        raise unknown(f"estimator of {ROUNDS}", options.estimator, ["standard"])
+    if options.device == "cuda":
+        raise InputError(
+            f"{ROUNDS} walks on the CPU: use device 'cpu' or 'auto', or another corrector, such as 'mc2-physics'"
+        )
+    return replace(options, device="cpu")
+
+
+def check_walks(goal: Goal) -> None:
+    """Refuse fewer walks than rounds need."""
+    if goal.tolerance is None and goal.walks < PER_ROUND:
+        raise InputError(f"walks = {goal.walks}: rounds need {PER_ROUND} or more, to know their own error")
 
 
 def find_control(problem: Problem, options: Options, enough: Callable[[Field], float]) -> Field:
@@ -83,20 +93,20 @@ def find_control(problem: Problem, options: Options, enough: Callable[[Field], f
     enough: tells the standard error below which a field need not be fitted any better.
     """
     with one_thread():
-        _prepare(problem, options)
-        solver = _Solver(problem, options, Goal(CONTROL_WALKS), enough=enough)
+        prepare(problem, options)
+        solver = Solver(problem, options, Goal(CONTROL_WALKS), enough=enough)
         solver.refine()
     return solver.rounds.field
 
 
-def _prepare(problem: Problem, options: Options) -> None:
+def prepare(problem: Problem, options: Options) -> None:
     """Compile or load the kernels, once, so that seconds are of solving."""
     if problem.name not in _prepared:
         Rounds(problem, options, points=64).walk(PER_ROUND)
         _prepared.add(problem.name)
 
 
-class _Solver:
+class Solver:
     """The state of a solve by rounds."""
 
     def __init__(
@@ -107,15 +117,17 @@ class _Solver:
         grid: Grid | None = None,
         progress: Progress | None = None,
         enough: Callable[[Field], float] = lambda field: 0.0,
+        ground: Ground | None = None,
     ) -> None:
-        """enough: see `find_control`."""
+        """enough: see `find_control`. ground: what it has in common with other problems that are solved together."""
         self.begin = time.perf_counter()
         self.problem, self.options, self.goal, self.enough = problem, options, goal, enough
         self.grid = grid or Grid.covering(problem.domain, 16)
         self.progress = progress
-        self.rounds = Rounds(problem, options, grid, accuracy=goal.tolerance)
+        self.rounds = Rounds(problem, options, grid, accuracy=goal.tolerance, ground=ground)
         self.averaging: Averaging | None = None
         self.added: Array | None = None
+        self.begin_averaging, self.share = 0.0, 1.0
         self.limit, self.told = "", False
 
     @cached_property
@@ -124,6 +136,16 @@ class _Solver:
 
     def run(self) -> Solution:
         """Rounds while they help, with boundary least squares if it does, then averages at the pixels."""
+        walks = self.search()
+        if walks:
+            self.begin_averaging = time.perf_counter()
+            x, y = (c[self.mask] for c in self.grid.points())
+            problem, field = self.problem, self.rounds.field
+            self.average(x, y, walks, *average(problem, field, x, y, walks, self.options, AVERAGING, self.progress))
+        return self.finish(self.rounds.field.on_grid(self.grid, self.mask))
+
+    def search(self) -> int:
+        """Rounds while they help, with boundary least squares if it does; returns the walks to average per pixel."""
         rounds, left = self.rounds, self.refine()
         rounds.judge_edge()
         rounds.judge_common()
@@ -131,9 +153,7 @@ class _Solver:
             rounds.judge(JUDGES)
         if not rounds.field.exact:
             rounds.judge_source(SOURCE_WALKS)
-        if not rounds.helped:
-            self._average(left)
-        return self._finish()
+        return 0 if rounds.helped else self._walks_to_average(left)
 
     def refine(self) -> int:
         """Rounds and boundary least squares, while they help; returns the walks per point that are left."""
@@ -188,36 +208,36 @@ class _Solver:
         """Whether a limit is reached."""
         if self.goal.tolerance is None:
             return False
-        if time.perf_counter() - self.begin > self.goal.seconds:
+        if time.perf_counter() - self.begin > self.share * self.goal.seconds:
             self.limit = f"max_seconds = {self.goal.seconds:g}"
         elif self.goal.max_walks is not None and self.rounds.walks >= self.goal.max_walks:
             self.limit = f"max_walks = {self.goal.max_walks:,}"
         return bool(self.limit)
 
-    def _average(self, left: int) -> None:
-        """Walk from every pixel with what is left of the budget, or as much as the tolerance needs."""
+    def _walks_to_average(self, left: int) -> int:
+        """Walks from every pixel: what is left of the budget, or as many as the tolerance needs; 0 if none."""
         rounds, tolerance = self.rounds, self.goal.tolerance
         last = next(step for step in reversed(rounds.history) if step.kind != "source")
         spread = last.after if last.kept else last.before
         enough = spread <= ENOUGH * self.scale if tolerance is None else rounds.fit_error <= self._worth_averaging
         if enough:
-            return
+            return 0
         if tolerance is not None:
             left = self._walks_for(tolerance, spread)
-        if left < PER_ROUND:
-            return
-        begin, problem, field = time.perf_counter(), self.problem, rounds.field
-        x, y = (c[self.mask] for c in self.grid.points())
-        mean, variance = average(problem, field, x, y, left, self.options, AVERAGING, self.progress)
+        return left if left >= PER_ROUND else 0
+
+    def average(self, x: Array, y: Array, walks: int, mean: Array, variance: Array) -> None:
+        """Take up what walks from every pixel say: their means, and the variances of these."""
+        rounds, problem = self.rounds, self.problem
         self.averaging = make_averaging(
-            problem, field, mean, variance, problem.domain.distance(x, y),
-            walks=left, options=self.options, instance=AVERAGING,
+            problem, rounds.field, mean, variance, problem.domain.distance(x, y),
+            walks=walks, options=self.options, instance=AVERAGING,
         )  # fmt: skip
         self.added = self.averaging.share(x, y) * mean
         error = rms(np.hypot(self.averaging.standard_error(x, y), rounds.source_error(x, y)))
-        noise = np.sqrt(mean**2 + (left - 1) * variance)
-        spent = time.perf_counter() - begin
-        rounds.history.append(Round("pixels", x.size, left, rms(noise), rms(noise), 0, error, True, spent))
+        noise = np.sqrt(mean**2 + (walks - 1) * variance)
+        spent = time.perf_counter() - self.begin_averaging
+        rounds.history.append(Round("pixels", x.size, walks, rms(noise), rms(noise), 0, error, True, spent))
 
     def _walks_for(self, tolerance: float, spread: float) -> int:
         """Walks per pixel that a tolerance takes, or as many as the limits allow; says so if they are too few."""
@@ -238,9 +258,9 @@ class _Solver:
         )
         return allowed
 
-    def _finish(self) -> Solution:
+    def finish(self, values: Array) -> Solution:
+        """The solution. values: of the fitted field on the grid."""
         rounds, tolerance = self.rounds, self.goal.tolerance
-        values = rounds.field.on_grid(self.grid, self.mask)
         if self.added is not None:
             values[self.mask] += self.added
         if rounds.truncated > 1e-3 * rounds.walks:

@@ -151,12 +151,16 @@ class EstimateCorrector(Corrector):
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> "Solution":
+        self.check_goal(goal)
+        [found] = walk_and_warn(problem, [goal.walks], options, grid, progress=progress)
+        return self.correct(found, problem)
+
+    def check_goal(self, goal: Goal) -> None:
+        """Refuse what only rounds can do."""
         if goal.tolerance is not None:
             raise InputError(f"a tolerance needs the corrector {ROUNDS!r}: {self.name!r} corrects a number of walks")
         if goal.start != "walks":
             raise InputError(f"start = {goal.start!r} is for the corrector {ROUNDS!r}, not for {self.name!r}")
-        [found] = walk_and_warn(problem, [goal.walks], options, grid, progress=progress)
-        return self.correct(found, problem)
 
     @final
     def checked_field(self, observed: Observed) -> Array:

@@ -8,6 +8,7 @@ Where the lift does not know all of the source, walks that sample what is left o
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.fits.basis import make_basis
-from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.boundary import BoundaryFit, fit_boundaries, fit_boundary
 from mc2.fits.edge import SEEN, Edge
 from mc2.fits.field import (
     Field,
@@ -84,6 +85,55 @@ class Round:
     seconds: float
 
 
+class Ground:
+    """What the rounds of problems have in common that differ in their data alone: points, functions, and walks.
+
+    problems: of the same equation in the same domain.
+    options: of the walks.
+    points: how many are fitted.
+
+    Of several problems, walks are kept, so that each path is walked once, and boundary fits are made together.
+    """
+
+    def __init__(self, problems: Sequence[Problem], options: Options, points: int = POINTS) -> None:
+        self.problems, self.options = list(problems), options
+        first = self.problems[0]
+        x, y, self.smoothing = spread_points(first.domain, points, options.shell(first.domain))
+        self.points = np.stack([x, y], axis=1)
+        self.sites = SamplePoints(x, y, first.laplacian is not None)
+        self.bases = [cache(partial(make_basis, first.domain, first.operator))]
+        self._exits: dict[tuple[int, int, bool], Exits] = {}
+        self._fits: list[BoundaryFit] = []
+
+    def exits(self, walks: int, instance: int, sampled: bool = False) -> Exits:
+        """Where walks from the points end. instance: keys their random numbers."""
+        key = walks, instance, sampled
+        if key not in self._exits:
+            found = find_exits(self.problems[0], self.points, walks, self.options, instance, sampled=sampled)
+            if len(self.problems) == 1:
+                return found
+            self._exits[key] = found
+        return self._exits[key]
+
+    def fit_boundary(
+        self, problem: Problem, start: Field | None, accuracy: float | None, report: Report | None
+    ) -> BoundaryFit:
+        """Boundary least squares for one of the problems; for all of them together, if their lifts are to be found.
+
+        start: the lift of its source, if it is good enough.
+        accuracy, report: of the fit, see `fit_boundary`.
+        """
+        if len(self.problems) == 1 or start is not None:
+            return fit_boundary(problem, start=start, accuracy=accuracy, report=report)
+        if not self._fits:
+            self._fits = fit_boundaries(self.problems, report=report)
+        return self._fits[[own is problem for own in self.problems].index(True)]
+
+    def forget(self) -> None:
+        """Forget the walks and fits that were kept."""
+        self._exits, self._fits = {}, []
+
+
 class Rounds:
     """A field that gets better round by round.
 
@@ -91,6 +141,7 @@ class Rounds:
     grid: where the field will be wanted.
     points: how many are fitted.
     accuracy: of the lift, where the source is rough, and of boundary fits.
+    ground: what it has in common with other problems' rounds.
     """
 
     def __init__(
@@ -100,6 +151,7 @@ class Rounds:
         grid: Grid | None = None,
         points: int = POINTS,
         accuracy: float | None = None,
+        ground: Ground | None = None,
     ) -> None:
         self.problem, self.options, self.accuracy = problem, options, accuracy
         start = time.perf_counter()
@@ -117,13 +169,11 @@ class Rounds:
         self.largest = 0.0
         self.truncated = 0
         self.rate = 1e5  # walks per second, with their scores; as measured last
-        x, y, self.smoothing = spread_points(problem.domain, points, options.shell(problem.domain))
-        self.points = np.stack([x, y], axis=1)
-        edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(x) // 256)].T
+        self.ground = ground or Ground([problem], options, points)
+        self.points, self.smoothing = self.ground.points, self.ground.smoothing
+        edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(self.points) // 256)].T
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
         self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
-        self.sites = SamplePoints(x, y, problem.laplacian is not None)
-        self.bases = [cache(partial(make_basis, problem.domain, problem.operator))]
 
     @property
     def walks(self) -> int:
@@ -180,7 +230,7 @@ class Rounds:
         resolution = self.field.resolution
         assert resolution is not None
         start = time.perf_counter()
-        exits = find_exits(self.problem, self.points, walks, self.options, SOURCE, sampled=True)
+        exits = self.ground.exits(walks, SOURCE, sampled=True)
         assert exits.samples is not None
         self.truncated += exits.truncated
         scores = source_residual(self.problem, self.field, exits.samples)
@@ -201,7 +251,7 @@ class Rounds:
         values, variances = zip(*map(mean_and_variance, estimates), strict=True)
         variances = tuple(map(self.smoothing, variances))
         degrees = [degree for degree in DEGREES if self.fit is None or degree >= self.fit.basis.degree]
-        fit = project(np.concatenate(values), np.concatenate(variances), self.sites, self.bases, degrees)
+        fit = project(np.concatenate(values), np.concatenate(variances), self.ground.sites, self.ground.bases, degrees)
         added = Field(None, ((fit.basis, fit.coefficients),))
         after = before - scores(self.problem, added, exits)
         self.helped = rms(after) <= HELPED * rms(before)
@@ -218,8 +268,8 @@ class Rounds:
         exits, before = self._scored(walks)
         # the lift of a rough source is as good as it gets; that of a smooth one is made better where no walks follow
         good = not self.field.exact or (self.accuracy is not None and self.accuracy > LIFTED * self.rounding)
-        start = replace(self.field, parts=()) if good else None
-        found = fit_boundary(self.problem, start=start, accuracy=self.accuracy, report=report)
+        start = replace(self.field, parts=()) if good and not self.problem.domain.unbounded else None
+        found = self.ground.fit_boundary(self.problem, start, self.accuracy, report)
         after = residual(self.problem, found.field, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.edge.narrow:  # walks hardly meet what is to be fitted
@@ -250,7 +300,7 @@ class Rounds:
         return exits, scores
 
     def _exits(self, walks: int) -> Exits:
-        found = find_exits(self.problem, self.points, walks, self.options, len(self.history) + 1)
+        found = self.ground.exits(walks, len(self.history) + 1)
         self.truncated += found.truncated
         return found
 

@@ -15,7 +15,7 @@ from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import Options
+from mc2.walks.engine import Options, in_frame
 from mc2.walks.schedule import Progress, threads_limited
 
 
@@ -62,7 +62,8 @@ def solve(
     Robin conditions, are solved by boundary least squares alone; the solution's method says so.
     """
     if not isinstance(problem, Problem):
-        raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
+        several = "; for several at once, use mc2.solve_many" if isinstance(problem, list | tuple) else ""
+        raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...){several}")
     goal = Goal(walks, tolerance, start, max_seconds, max_walks)
     chosen = find_corrector(corrector)
     if not chosen.reflecting:
@@ -75,6 +76,7 @@ def solve(
     if not frame.trivial:
         problem.mask(grid)  # refused in the user's units
     with threads_limited(threads):
-        found = chosen.solve(frame.problem(problem), goal.scaled(1 / frame.value), frame.grid(grid), options, progress)
+        framed, own = frame.problem(problem), in_frame(options, frame)
+        found = chosen.solve(framed, goal.scaled(1 / frame.value), frame.grid(grid), own, progress)
     asked = asdict(goal) | asdict(options) | {"corrector": corrector} if isinstance(corrector, str) else None
     return replace(found if frame.trivial else found.outward(problem, grid, frame), asked=asked)
