@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mc2.benchmark.certify import certify as certify
+    from mc2.benchmark.runner import evaluate as evaluate
     from mc2.errors import InputError as InputError
     from mc2.geometry import Grid as Grid
     from mc2.geometry.drawings import read_domain as read_domain
@@ -63,6 +64,7 @@ _HOMES = {
     "solve": "mc2.solvers",
     "solve_many": "mc2.solvers.together",
     "certify": "mc2.benchmark.certify",
+    "evaluate": "mc2.benchmark.runner",
     "Estimate": "mc2.walks",
     "estimate": "mc2.walks",
     "estimate_batch": "mc2.walks",

@@ -90,14 +90,28 @@ def test_info_json():
     assert len(contents["domains"]) == 8
     assert contents["domains"]["annulus"] == {"inner": [0.2, 0.6], "outer": [0.8, 1.4]}
     assert (len(contents["atoms"]["general"]), len(contents["atoms"]["harmonic"])) == (20, 12)
+    assert contents["device"]["cores"] >= 1
+    assert "mc2-rounds" in contents["correctors"]
+    assert "fd" in contents["methods"]
     assert contents["atoms"]["general"]["trig"]["parameters"]["k"] == "an integer in [1, 6]"
 
 
-def test_info_tables():
+def test_info_is_one_screen():
     done = mc2("info")
     assert done.returncode == 0
-    for word in ("biharmonic", "stadium", "very_high_freq_trig", "h_dipole", "logaddexp"):
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 50
+    assert max(map(len, lines)) <= 80
+    for word in ("biharmonic", "stadium", "logaddexp", "mc2-rounds", "diffusion-pde", "robin", "numpy 2.", "cores"):
         assert word in done.stdout
+
+
+def test_info_atoms():
+    done = mc2("info", "atoms")
+    assert done.returncode == 0
+    for word in ("very_high_freq_trig", "h_dipole", "a sin(kπx)"):
+        assert word in done.stdout
+    assert mc2("info", "atmos").returncode == 2
 
 
 def test_show_draws_a_picture(tmp_path):

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from mc2 import __version__
 from mc2.benchmark.methods.method import Case, Method
+from mc2.benchmark.methods.registry import as_method
 from mc2.benchmark.scores import score_field, summarise
-from mc2.checks import whole
-from mc2.errors import InputError, short
+from mc2.checks import checked, whole
+from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import Estimate
@@ -31,33 +32,34 @@ POINTS = 256
 TIMES = ("seconds", "walking_seconds")
 
 
+@checked
 def evaluate(
-    method: Method,
+    method: Any,
     *,
     walks: int = 8,
     count: int = 250,
     split: str = "test",
     families: Sequence[str] = FAMILIES,
     seed: int = 0,
-    grid: Grid | None = None,
+    grid: Grid | int | None = None,
     device: str = "auto",
     lpips: bool = True,
     keep: Callable[[Instance, NDArray[np.float32]], None] | None = None,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Judge a method on the first instances of a split; plain data, ready for JSON.
+    """Judge a method on the first instances of a split of PDEZoo; plain data, ready for JSON.
 
+    method: a name, such as `nlm`; the path of a network's weights; a `Method`, a `Corrector`, or a function from an
+        `Observed` to the corrected field.
     walks: per pixel, of the estimate that a correction is given; per point in the setting `points`.
     families: leave out the others; those that the method cannot play in are left out too, and named as `absent`.
     seed: of the walks.
+    grid: on [-1, 1]², or its pixels along a side; 256 if not given.
     lpips: also compute LPIPS, which needs torch.
     keep: called with every instance and its predicted field, 0 outside the mask.
     """
-    count, grid = whole("count", count, 1), grid or Grid()
-    if not isinstance(method, Method):
-        raise InputError(f"method = {short(method)} must be a Method, such as make_method('wos') gives")
-    if not isinstance(grid, Grid):
-        raise InputError(f"grid = {short(grid)} must be a Grid, such as Grid(64)")
+    method, count = as_method(method), whole("count", count, 1)
+    grid = grid if isinstance(grid, Grid) else Grid() if grid is None else Grid(grid)
     if split == conditions.SPLIT and not method.reflecting:
         raise InputError(
             f"{method.name} cannot play in the split {split!r}: it takes no Neumann and Robin conditions, as "

@@ -1,5 +1,6 @@
 """What commands are given: options that several share, and texts that hold several numbers."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,26 @@ GridSize = Annotated[int, typer.Option("--grid", help="Pixels along a side.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Seed = Annotated[int, typer.Option(help="Seed of the walks.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")]
+Code = Annotated[
+    list[str] | None,
+    typer.Option("--code", help="Import this network of your own, module:Class, from here or as installed: it is run."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def use_code(names: list[str] | None) -> None:
+    """Import networks of the user's own, from the working folder first."""
+    if not names:
+        return
+    from mc2.networks.installed import need_torch
+
+    need_torch("a network")
+    from mc2.networks.own import use_network
+
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    for name in names:
+        use_network(name)
 
 
 def parse_range(text: str | None, split: str) -> range:

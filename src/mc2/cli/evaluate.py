@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mc2.cli.arguments import Device, GridSize, Json, Split, parse_families
+from mc2.cli.arguments import Code, Device, GridSize, Json, Split, parse_families, use_code
 from mc2.cli.output import WRITING, interruptible, table
 from mc2.cli.progress import progress
 
@@ -32,6 +32,7 @@ def evaluate(
     predictions: Annotated[
         Path | None, typer.Option(help="Write the predicted fields to this .npz file, for the leaderboard.")
     ] = None,
+    code: Code = None,
     as_json: Json = False,
 ) -> None:
     """Judge a method on PDEZoo: PSNR, SNR, MSE, LPIPS, relative L2 error and seconds, per family and overall."""
@@ -42,6 +43,7 @@ def evaluate(
         from mc2.files import check_target
         from mc2.geometry import Grid
 
+        use_code(code)
         if out:
             check_target(out, ".json")
         if predictions:

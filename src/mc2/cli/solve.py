@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mc2.cli.arguments import Code, use_code
 from mc2.cli.output import WRITING, check_plot, interruptible, table
 from mc2.cli.progress import progress
 
@@ -43,10 +44,12 @@ def solve(
     stratify: Annotated[bool, typer.Option("--stratify", help="Spread the walks' first directions evenly.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda; rounds walk on the CPU.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores if not given.")] = None,
+    code: Code = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Solve the problem in a file, and say how well."""
     with interruptible(), progress("walking", "walks") as report:
+        use_code(code)
         loaded, where, found = _solve(
             file, out, plot, grid, walks=walks, tolerance=tolerance, max_seconds=max_seconds, max_walks=max_walks,
             corrector=corrector, start=start, seed=seed, epsilon=epsilon, max_steps=max_steps, sampling=sampling,

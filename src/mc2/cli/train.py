@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mc2.cli.arguments import Device, Json
+from mc2.cli.arguments import Code, Device, Json, use_code
 from mc2.cli.output import Interrupted, heeding, interruptible, table
 
 SILENCE = 20.0
@@ -28,6 +28,7 @@ def train(
         float | None, typer.Option(help="Stop after so many seconds, for the same command to go on later.")
     ] = None,
     device: Device = "auto",
+    code: Code = None,
     as_json: Json = False,
 ) -> None:
     """Train a network as a file says. Stopped at any moment, the same command goes on from there.
@@ -41,6 +42,7 @@ def train(
         from mc2.training.config import read_config
         from mc2.training.loop import train as run
 
+        use_code(code)
         chosen = read_config(config)
         folder = out or Path("runs") / chosen.name
         with _heard() as heard, _line() as line:

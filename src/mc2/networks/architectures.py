@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from mc2.errors import InputError, short, unknown
+from mc2.errors import InputError, one_line, short, unknown
 from mc2.networks.fno import FNO
 from mc2.networks.noise_unet import NoiseUNet
+from mc2.networks.own import OWN, check_option, unknown_code
 from mc2.networks.sunet import SUNet
 from mc2.networks.unet import UNet
 
@@ -62,20 +63,35 @@ def plan_network(description: Mapping[str, Any], channels: int) -> dict[str, tup
 
 def _make(description: Mapping[str, Any], channels: int) -> nn.Module:
     options = {key: value for key, value in description.items() if key != "architecture"}
-    return ARCHITECTURES[description["architecture"]](channels, **options)
+    name = description["architecture"]
+    if name in ARCHITECTURES:
+        return ARCHITECTURES[name](channels, **options)
+    try:
+        network = OWN[name](channels, **options)
+    except Exception as error:  # whatever somebody's class does
+        raise InputError(f"{name} cannot be made with these options: {one_line(error)}") from error
+    if not hasattr(network, "multiple"):
+        network.multiple = 1  # type: ignore[assignment]
+    return network
 
 
 def _check_description(description: Mapping[str, Any]) -> None:
     name = description.get("architecture")
-    if not isinstance(name, str) or name not in ARCHITECTURES:
+    if isinstance(name, str) and ":" in name:
+        if name not in OWN:
+            raise unknown_code(name)
+    elif not isinstance(name, str) or name not in ARCHITECTURES:
         raise unknown("architecture", name, ARCHITECTURES)
-    known = inspect.signature(ARCHITECTURES[name]).parameters
+    known = inspect.signature(OWN.get(name) or ARCHITECTURES[name]).parameters
     for key, value in description.items():
         if key == "architecture":
             continue
         if key not in known or key == "channels":
             raise unknown(f"option of {name}", key, [other for other in known if other != "channels"])
-        _check(key, value, known[key].default)
+        if name in OWN:
+            check_option(key, value)
+        else:
+            _check(key, value, known[key].default)
 
 
 def _check(key: str, value: object, usual: object) -> None:

@@ -13,7 +13,7 @@ from mc2.errors import InputError, unknown
 from mc2.networks.installed import ENDING, need_torch
 from mc2.registry import Registry
 from mc2.solvers.corrector import Corrector
-from mc2.solvers.correctors import CORRECTORS, NetworkCorrector, make_corrector
+from mc2.solvers.correctors import CORRECTORS, NetworkCorrector, find_corrector, make_corrector
 
 MakeMethod = Callable[..., Method]
 
@@ -93,6 +93,21 @@ def make_method(name: str, **parameters: Any) -> Method:
         if parameter not in known:
             raise unknown(f"parameter of {name}", parameter, known or ["none"])
     return make(**parameters)
+
+
+def as_method(method: Any) -> Method:
+    """The method that a user means.
+
+    method: a name; the path of a .safetensors file; a `Method` or a class of them; or whatever `mc2.solve` takes as a
+        corrector: a `Corrector`, or a function from an `Observed` to the corrected field.
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, type) and issubclass(method, Method):
+        return method()
+    if isinstance(method, str | Path):
+        return make_method(str(method))
+    return CorrectorMethod(find_corrector(method))
 
 
 def _from_file(path: str) -> Method:
