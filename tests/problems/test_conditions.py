@@ -9,8 +9,6 @@ from mc2.fits.boundary import fit_boundary
 from mc2.geometry import Disk, Grid, Rectangle
 from mc2.problems import Frame
 from mc2.problems.boundary_data import insulated, part_points
-from mc2.walks import Options
-from mc2.walks.exits import find_exits
 
 PLATE = Rectangle(width=2, height=1) - Disk(0.2, center=(0.4, 0.1), name="pipe")
 EXACT = "exp(x)*sin(y) + x"
@@ -108,11 +106,10 @@ def test_only_insulated_problems_are_known_but_for_a_constant():
     assert not insulated(mc2.Laplace(PLATE, {"top": 0, "*": Neumann(0)}).conditions)
 
 
-def test_exits_boundary_fits_and_correctors_refuse_what_they_cannot_solve():
+def test_boundary_fits_and_correctors_refuse_what_they_cannot_solve():
     """What would not see a wall that reflects must say so."""
     problem = mc2.Laplace(PLATE, {"pipe": 80, "*": Neumann(0)})
     for run in (
-        lambda task: find_exits(task, np.zeros((1, 2)), 1, Options()),
         lambda task: fit_boundary(task, Grid(16)),
         lambda task: mc2.solve(task, corrector="mc2-physics"),
     ):

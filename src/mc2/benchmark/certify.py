@@ -36,7 +36,7 @@ from mc2.solvers.certificate import (
     read_points,
 )
 from mc2.solvers.fitted import fit_and_bound
-from mc2.walks.engine import Options, walk
+from mc2.walks.engine import MAX_REFLECTED, Options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
 
@@ -78,10 +78,10 @@ def certify(
     confidence: of the intervals.
     seed: another one gives other points and walks.
     epsilon, unit, sampling, threads: of the walks, as of `mc2.estimate`; those of a `Solution` if none is given.
-    max_steps: where a walk is cut off; 1,024 if not given.
+    max_steps: where a walk is cut off; if not given, 1,024, or 65,536 where some part reflects.
 
-    A Helmholtz problem that walks cannot solve, and one with Neumann or Robin conditions, gets a bound from boundary
-    least squares, which `kind` says.
+    A problem that walks cannot solve gets a bound from boundary least squares, which `kind` says: Helmholtz problems
+    where k² is too large or some part reflects, and those with Neumann conditions all around.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
@@ -93,7 +93,7 @@ def certify(
         return field.certify(walks, points, confidence=confidence, seed=seed)
     chosen = Options(
         epsilon=epsilon,
-        max_steps=max_steps or MAX_STEPS,
+        max_steps=max_steps or (MAX_REFLECTED if problem.reflecting else MAX_STEPS),
         sampling=sampling,
         device="cpu",
         threads=threads,
@@ -102,7 +102,7 @@ def certify(
     with threads_limited(chosen.threads):
         frame, samples = Frame.of(problem), _samples(problem, field, grid, points, chosen)
         inner, claim = frame.problem(problem), samples.claim(frame, drawn=isinstance(points, int))
-        if can_walk(inner) and not inner.reflecting:
+        if can_walk(inner):
             found = certify_claim(
                 inner, control_for(inner, chosen, claim), claim, chosen,
                 walks=walks, points=points if isinstance(points, int) else 0, confidence=confidence, seed=seed,

@@ -11,15 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.fits.boundary import spread
+from mc2.fits.boundary_points import BoundaryPoints, Sides, make_rows, on_pieces
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field
+from mc2.fits.junctions import Junction, find_junctions
 from mc2.fits.rough_lift import find_peaks
+from mc2.functions import Function
+from mc2.functions.expression import Expression, is_constant
 from mc2.functions.terms import TermSum
 from mc2.problems import Problem
+from mc2.problems.boundary_data import PartData
+from mc2.problems.condition import ZERO, FromExact
 
 Array = NDArray[np.float64]
 NARROW = 0.01
 """Part of the boundary below which a feature is narrow."""
+POINTS = 800
+"""Points on the boundary at which conditions are looked at, besides those that are crowded."""
 PLACES = 48
 """Places on the boundary around which much is left over, at most."""
 SEEN = 0.5
@@ -32,7 +40,7 @@ class Edge:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.features: list[Features] = []
-        for data in (problem.boundary, problem.laplacian):
+        for data in (*_boundary_data(problem), problem.laplacian):
             if data is not None and not isinstance(data, TermSum):  # which are smooth
                 self.features.append(features_on_boundary(data, problem.domain))
 
@@ -63,6 +71,8 @@ class Edge:
 
     def left(self, field: Field) -> "LeftOver":
         """What a field leaves over."""
+        if self.problem.reflecting:
+            return self._left_by_conditions(field)
         problem, (points, length) = self.problem, self._samples
         data = problem.boundary(*points)
         left = np.abs(data - field(*points))
@@ -70,6 +80,45 @@ class Edge:
             reach = problem.domain.size**2 / 16  # of Δu on a disk of this size, in u
             left = left + reach * np.abs(problem.laplacian(*points) - field.laplacian(*points))
         return LeftOver(points, length, left, float(np.abs(data).max()), problem.domain.size / 256)
+
+    @cached_property
+    def _points(self) -> BoundaryPoints:
+        """The same points with normals and parts, and others that are crowded where conditions change."""
+        problem, (points, length) = self.problem, self._samples
+        domain, pieces = problem.domain, problem.domain.pieces
+        nearest, _ = pieces.nearest(*points)
+        t, _ = pieces.locate(nearest, points.T)
+        even = on_pieces(domain, nearest, t)._replace(length=length)
+        return even.joined(Sides(domain, self._junctions).points(POINTS))
+
+    @cached_property
+    def _junctions(self) -> list[Junction]:
+        return find_junctions(self.problem)
+
+    def _left_by_conditions(self, field: Field) -> "LeftOver":
+        """The same with derivatives on reflecting parts, in units of u: multiplied by a length, the domain's size."""
+        problem, at, size = self.problem, self._points, self.problem.domain.size
+        rows = make_rows(problem, at, self._junctions, size)
+        gx, gy = field.gradient(at.x, at.y)
+        own = rows.a * field(at.x, at.y) + rows.b * (gx * at.nx + gy * at.ny)
+        left, scale = np.abs(rows.value - own) * rows.weight, np.abs(rows.value) * rows.weight
+        return LeftOver(np.stack([at.x, at.y]), at.length, left, float(scale.max()), size / 256)
+
+
+def _boundary_data(problem: Problem) -> list[Function]:
+    """Data on the boundary: of problems with reflecting parts, u where it is given and the other values, and 0 else."""
+    if not problem.reflecting:
+        return [problem.boundary]
+    walls = [condition.reflecting for condition in problem.conditions]
+    values = [None if isinstance(condition.value, FromExact) else condition.value for condition in problem.conditions]
+    found: list[Function] = []
+    for chosen in (False, True):
+        own = [
+            value if wall == chosen and value is not None else ZERO for value, wall in zip(values, walls, strict=True)
+        ]
+        if any(not is_constant(value, value.number) if isinstance(value, Expression) else True for value in own):
+            found.append(PartData(problem.domain, own))
+    return found
 
 
 def rarest(problem: Problem) -> float:

@@ -18,7 +18,8 @@ from mc2.fits.rough_lift import Resolution, find_lift
 from mc2.geometry import Exterior, Grid
 from mc2.geometry.grid import SHARED
 from mc2.problems import Problem
-from mc2.walks.exits import Exits, Samples
+from mc2.problems.condition import Condition
+from mc2.walks.exits import Exits, Samples, WallSamples
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
@@ -118,21 +119,55 @@ def lifted(problem: Problem, grid: Grid | None = None, tail: float = TAIL, accur
 
 def _largest(problem: Problem) -> float:
     """The largest boundary value, about."""
-    return float(np.abs(problem.boundary(*problem.domain.sample_boundary(256).T)).max())
+    values = np.abs(problem.boundary(*problem.domain.sample_boundary(256).T))
+    return float(values.max(initial=0.0, where=np.isfinite(values)))
 
 
 def scores(problem: Problem, field: Field, exits: Exits) -> Array:
     """Score of each walk [point, walk], with the field's values as boundary data: their mean is its value there."""
     values = exits.weight * field(exits.x, exits.y)
+    if exits.walls is not None:
+        values += on_walls(problem, exits.walls, lambda condition, *at: flow(condition, field, *at))
     return values if problem.laplacian is None else values - exits.share * field.laplacian(exits.x, exits.y)
 
 
 def residual(problem: Problem, field: Field, exits: Exits) -> Array:
     """Score of each walk [point, walk] for what a field leaves over: with data minus field as boundary data."""
+    if exits.walls is not None and exits.part is not None:
+        known = np.zeros(exits.x.shape)
+        for number in np.unique(exits.part[exits.part >= 0]):
+            on = exits.part == number
+            known[on] = problem.conditions[number].value(exits.x[on], exits.y[on])
+        data = np.where(exits.part < 0, 0.0, exits.weight * (known - at_points(field, exits.x, exits.y)))
+        return data + on_walls(problem, exits.walls, lambda own, *at: own.data(*at) - flow(own, field, *at))
     data = exits.weight * at_points(lambda x, y: problem.boundary(x, y) - field(x, y), exits.x, exits.y)
     if problem.laplacian is not None:
         data -= exits.share * left_laplacian(problem, field, exits)
     return data
+
+
+def flow(condition: Condition, field: Field, x: Array, y: Array, nx: Array, ny: Array) -> Array:
+    """a·u + b·∂u/∂n of a field: what a condition says of it."""
+    a, b = condition.weights(x, y)
+    gx, gy = field.gradient(x, y)
+    values = b * (gx * nx + gy * ny)
+    return values + a * field(x, y) if a.any() else values
+
+
+def on_walls(problem: Problem, walls: WallSamples, data: Callable[..., Array]) -> Array:
+    """Scores [point, walk] of data that walks meet on Neumann and Robin parts.
+
+    data: of a condition, at points with normals.
+    """
+    found = np.zeros(walls.x.shape)
+    for number in np.unique(walls.part):
+        on = (walls.part == number) & (walls.weight != 0)
+        at = (walls.x[on], walls.y[on], walls.nx[on], walls.ny[on])
+        condition = problem.conditions[number]
+        if at[0].size:
+            halves = in_halves(lambda *part, own=condition: data(own, *part), *at)
+            found[on] = walls.weight[on] * np.concatenate(halves)
+    return found
 
 
 def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:

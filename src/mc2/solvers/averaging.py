@@ -107,7 +107,7 @@ def score_walks(
     """
     mean, variance, largest = problem.boundary(x, y) - field(x, y), np.zeros(x.size), 0.0
     source_mean, source_variance = np.zeros((2, x.size))
-    step, inside = max(1, CHUNK // walks), np.flatnonzero(problem.domain.contains(x, y))
+    step, inside = max(1, CHUNK // walks), np.flatnonzero(_walked(problem, x, y))
     for first in range(0, inside.size, step):
         part = inside[first : first + step]
         points = np.stack([x[part], y[part]], axis=1)
@@ -124,6 +124,15 @@ def score_walks(
     if not sampled:
         return Scores(mean, variance, None, None, largest)
     return Scores(mean, variance, source_mean, source_variance, largest)
+
+
+def _walked(problem: Problem, x: Array, y: Array) -> NDArray[np.bool_]:
+    """Which points walks start from: all but those on the boundary where u is given."""
+    inside = problem.domain.contains(x, y)
+    if problem.reflecting and not inside.all():
+        walls = np.array([condition.reflecting for condition in problem.conditions])
+        inside[~inside] = walls[problem.domain.part_index(x[~inside], y[~inside])]
+    return inside
 
 
 def make_averaging(

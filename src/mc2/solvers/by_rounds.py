@@ -50,8 +50,9 @@ _prepared: set[str] = set()
 class RoundsCorrector(Corrector):
     """Walks of what a fit leaves over are fitted, round by round; walks: per fitted point, of which there are 3,600.
 
-    A Helmholtz problem that walks cannot solve, and one with Neumann or Robin conditions, is solved by boundary least
-    squares alone.
+    With Neumann or Robin conditions it begins with boundary least squares. A problem that walks cannot solve is solved
+    by these alone: Helmholtz problems, where k² is too large or some part reflects, and those with Neumann conditions
+    all around.
     """
 
     name = ROUNDS
@@ -62,7 +63,7 @@ class RoundsCorrector(Corrector):
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
         options = check_options(options)
-        if problem.reflecting or not can_walk(problem):
+        if not can_walk(problem):
             return BoundaryCorrector().solve(problem, goal, grid, options)
         check_walks(goal)
         with one_thread():
@@ -101,9 +102,10 @@ def find_control(problem: Problem, options: Options, enough: Callable[[Field], f
 
 def prepare(problem: Problem, options: Options) -> None:
     """Compile or load the kernels, once, so that seconds are of solving."""
-    if problem.name not in _prepared:
+    name = problem.name + " reflecting" * problem.reflecting
+    if name not in _prepared:
         Rounds(problem, options, points=64).walk(PER_ROUND)
-        _prepared.add(problem.name)
+        _prepared.add(name)
 
 
 class Solver:
@@ -160,7 +162,7 @@ class Solver:
         rounds = self.rounds
         budget = MOST_WALKS if self.goal.tolerance else self.goal.walks
         left, untried = budget, True
-        if self.goal.start == "boundary" or rounds.edge.narrow or self._cornered:
+        if self.goal.start == "boundary" or rounds.edge.narrow or self._cornered or self.problem.reflecting:
             rounds.fit_boundary(PER_ROUND, self.progress)
             left, untried = left - PER_ROUND, False
         while left >= PER_ROUND and rounds.fit_error > self._worth_fitting:

@@ -253,7 +253,7 @@ def certify(solution: "Solution", walks: int, points: int | ArrayLike, confidenc
     check_arguments(walks, points, confidence, seed)
     inner = solution.inner or solution
     claim = _claim_of(solution, points)
-    if inner.problem.reflecting or not can_walk(inner.problem):
+    if not can_walk(inner.problem):
         error = float(np.sqrt(np.mean(inner.evaluator.standard_error(claim.x, claim.y) ** 2)))
         found = bound_claim(claim, inner.fitted(claim.x, claim.y), error, confidence)
     else:
@@ -270,7 +270,8 @@ def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
     """The control variate that `solve` would find, from walks of its own; no better than a claim's error asks for."""
     from mc2.solvers.by_rounds import find_control
 
-    quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=max(options.max_steps, 1024))
+    steps = max(options.max_steps, 1024)
+    quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=steps)
     some = slice(None, None, max(1, claim.x.size // COMPARED))
     x, y, value = claim.x[some], claim.y[some], claim.value[some]
 

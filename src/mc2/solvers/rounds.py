@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError
 from mc2.fits.basis import make_basis
 from mc2.fits.boundary import BoundaryFit, fit_boundaries, fit_boundary
+from mc2.fits.conditions import fit_conditions
 from mc2.fits.edge import SEEN, Edge
 from mc2.fits.field import (
     Field,
@@ -173,7 +174,8 @@ class Rounds:
         self.points, self.smoothing = self.ground.points, self.ground.smoothing
         edge, some = problem.domain.sample_boundary(256).T, self.points[:: max(1, len(self.points) // 256)].T
         parts = problem.boundary(*edge), self.field(*edge), self.field(*some)
-        self.rounding = ROUNDING * max(float(np.abs(part).max()) for part in parts)
+        self.rounding = ROUNDING * max(float(np.nanmax(np.abs(part), initial=0.0)) for part in parts)
+        self.amplification = 1.0
 
     @property
     def walks(self) -> int:
@@ -223,7 +225,7 @@ class Rounds:
         """Add to error bars what is left over on the boundary where no walk has met it: at narrow places."""
         self.hidden = self.edge.left(self.field).hidden(self.largest)[1] if self.edge.narrow else 0.0
         if self.boundary is not None and self.boundary.worst > self.largest / SEEN:
-            self.hidden = max(self.hidden, self.boundary.error**2)
+            self.hidden = max(self.hidden, (self.amplification * self.boundary.error) ** 2)
 
     def judge_source(self, walks: int) -> None:
         """Compare what is claimed of the source with walks that sample what the lift has left of it."""
@@ -269,7 +271,7 @@ class Rounds:
         # the lift of a rough source is as good as it gets; that of a smooth one is made better where no walks follow
         good = not self.field.exact or (self.accuracy is not None and self.accuracy > LIFTED * self.rounding)
         start = replace(self.field, parts=()) if good and not self.problem.domain.unbounded else None
-        found = self.ground.fit_boundary(self.problem, start, self.accuracy, report)
+        found = self._fitted(start, report)
         after = residual(self.problem, found.field, exits)
         self.helped = rms(after) <= HELPED * rms(before)
         if self.edge.narrow:  # walks hardly meet what is to be fitted
@@ -277,6 +279,14 @@ class Rounds:
         if self.helped:
             self.field, self.fit, self.boundary = found.field, None, found
         self._note("boundary", walks, before, after, len(found.basis.levels), begin)
+
+    def _fitted(self, start: Field | None, report: Report | None) -> BoundaryFit:
+        """Boundary least squares. start: the lift, if it is good enough. report: see `fit_boundary`."""
+        if not self.problem.reflecting:
+            return self.ground.fit_boundary(self.problem, start, self.accuracy, report)
+        found = fit_conditions(self.problem, start=start)
+        self.amplification = found.amplification
+        return found.fit
 
     def standard_error(self, x: Array, y: Array) -> Array:
         """What the last fit and the lift say of the error at points, and more where walks contradict them."""

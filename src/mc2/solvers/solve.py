@@ -15,7 +15,7 @@ from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import Options, in_frame
+from mc2.walks.engine import MAX_REFLECTED, Options, in_frame
 from mc2.walks.schedule import Progress, threads_limited
 
 
@@ -55,11 +55,12 @@ def solve(
     max_seconds, max_walks: at which a tolerance is given up on, after one round at least; 20 seconds if neither is
         given. What it would take is said before they are spent.
     seed, epsilon, unit, sampling, stratify, estimator, device, threads: of the walks, as of `mc2.estimate`.
-    max_steps: where a walk is cut off; 1,024 in rounds, else 128, if not given.
+    max_steps: where a walk is cut off; if not given, 1,024 in rounds, else 128, and 65,536 where some part reflects.
     progress: called with (walks done, walks in all).
 
-    A Helmholtz problem that walks cannot solve, with k² above half the first eigenvalue, and a problem with Neumann or
-    Robin conditions, are solved by boundary least squares alone; the solution's method says so.
+    A problem that walks cannot solve is solved by boundary least squares alone, and the solution's method says so:
+    Helmholtz problems with k² above half the first eigenvalue, or with Neumann or Robin conditions, and problems with
+    Neumann conditions all around.
     """
     if not isinstance(problem, Problem):
         several = "; for several at once, use mc2.solve_many" if isinstance(problem, list | tuple) else ""
@@ -68,9 +69,10 @@ def solve(
     chosen = find_corrector(corrector)
     if not chosen.reflecting:
         need_dirichlet(problem, f"solutions by {chosen.name!r}")
+    steps = max_steps or (MAX_REFLECTED if problem.reflecting else chosen.max_steps)
     options = Options(
-        seed=seed, epsilon=epsilon, unit=unit, max_steps=chosen.max_steps if max_steps is None else max_steps,
-        sampling=sampling, stratify=stratify, estimator=estimator, device=device, threads=threads,
+        seed=seed, epsilon=epsilon, unit=unit, max_steps=steps, sampling=sampling, stratify=stratify,
+        estimator=estimator, device=device, threads=threads,
     )  # fmt: skip
     grid, frame = as_grid(grid, problem.domain), Frame.of(problem)
     if not frame.trivial:

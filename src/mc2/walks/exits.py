@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from mc2.geometry import Exterior
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
-from mc2.problems.problem import need_dirichlet
 from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
 from mc2.walks.exterior import walk_outside
 from mc2.walks.plan import make_plan
@@ -39,6 +38,24 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class WallSamples:
+    """Where walks meet the data of Neumann and Robin conditions.
+
+    x, y: boundary points [point, walk].
+    nx, ny: the outward normals there.
+    part: the boundary part.
+    weight: what the data there are multiplied by in an estimate of u.
+    """
+
+    x: Array
+    y: Array
+    nx: Array
+    ny: Array
+    part: NDArray[np.int64]
+    weight: Array
+
+
+@dataclass(frozen=True)
 class Exits:
     """Where walks end.
 
@@ -47,6 +64,7 @@ class Exits:
     steps: taken in all.
     truncated: walks that ran out of steps.
     samples: where they sample the source, if that was asked for.
+    part, walls: where some parts reflect walks, the part where each ends, or −1, and where they meet the others.
     """
 
     x: Array
@@ -56,6 +74,8 @@ class Exits:
     steps: int
     truncated: int
     samples: Samples | None = None
+    part: NDArray[np.int64] | None = None
+    walls: WallSamples | None = None
 
 
 def find_exits(
@@ -72,6 +92,10 @@ def find_exits(
 
     sampled: also where they sample the source; the problem must have one.
     """
+    if problem.reflecting:
+        from mc2.walks.stars import find_star_exits
+
+        return find_star_exits(problem, points, walks, options, instance, progress, sampled=sampled)
     if isinstance(problem.domain, Exterior):
         return _from_outside(problem, points, walks, options, instance, progress)
     found, met, counts = _walk(problem, points, walks, options, instance, progress, sampled)
@@ -123,7 +147,6 @@ def _walk(
     from mc2.walks.cpu.lane_kernels import Rules, Tables
     from mc2.walks.random_kernels import make_key
 
-    need_dirichlet(problem, "exits")
     starts = StartPoints.make(problem, None, points, 0)
     plan = replace(make_plan(problem, returning=True), source=None)
     none = np.zeros((0, 5), np.int32), np.zeros(1, np.float32)

@@ -151,15 +151,17 @@ def _kind(problem: Problem) -> str:
 
 
 def can_walk(problem: Problem) -> bool:
-    """Whether walks can solve it: a Helmholtz problem only while k² is below half the first eigenvalue.
+    """Whether walks can solve it.
 
-    Clamped plates they cannot.
+    A Helmholtz problem only while k² is below half the first eigenvalue, and without reflecting parts; and none with
+    Neumann conditions all around, where walks would never end. Clamped plates they cannot.
     """
+    operator = problem.operator
     if problem.clamped:
         return False
-    return not problem.operator.oscillating or problem.operator.mass < HELMHOLTZ_LIMIT * first_eigenvalue(
-        problem.domain
-    )
+    if problem.reflecting:
+        return not operator.oscillating and not (operator.mass == 0 and insulated(problem.conditions))
+    return not operator.oscillating or operator.mass < HELMHOLTZ_LIMIT * first_eigenvalue(problem.domain)
 
 
 def _check_helmholtz(problem: Problem, k: float) -> None:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from mc2.errors import InputError
 from mc2.problems import Problem
 from mc2.walks.engine import Options, StartPoints, cores, rule_values
-from mc2.walks.plan import Plan
+from mc2.walks.exits import Exits, Samples, WallSamples
+from mc2.walks.plan import Plan, make_plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
 from mc2.walks.walls import Boundary, is_constant, nearest_walls
 
@@ -53,15 +54,24 @@ class Met:
 class Walker:
     """Walks of a problem.
 
-    sampled: whether walks meet the source and all walls, even those whose data are 0.
+    all_walls: whether walks sample all walls, even those whose data are 0.
+    source: whether they sample the source; by default if there is one.
     """
 
-    def __init__(self, problem: Problem, rate: float, options: Options, instance: int, sampled: bool = False) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        rate: float,
+        options: Options,
+        instance: int,
+        all_walls: bool = False,
+        source: bool | None = None,
+    ) -> None:
         from mc2.walks.cpu.star_step_kernels import StarRules, Walls
         from mc2.walks.random_kernels import make_key
 
         self.problem, self.boundary = problem, Boundary.of(problem)
-        self.tables = Walls(*self.boundary.tables(sampled))
+        self.tables = Walls(*self.boundary.tables(all_walls))
         self.key, self.stop = make_key(options.seed, instance), np.zeros(1, np.uint8)
         domain, half = problem.domain, 0.5 * problem.domain.size
         xmin, xmax, ymin, ymax = domain.bounds
@@ -70,8 +80,8 @@ class Walker:
         box = tuple(map(np.float32, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)))
         self.rules = StarRules(
             np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(WALL * half),
-            np.uint32(options.max_steps), options.stratify, self.boundary.robin, sampled or self.boundary.given,
-            problem.source is not None, self.boundary.convex, box,
+            np.uint32(options.max_steps), options.stratify, self.boundary.robin, all_walls or self.boundary.given,
+            problem.source is not None if source is None else source, self.boundary.convex, box,
         )  # fmt: skip
 
     def walk(self, starts: StartPoints, on: NDArray[np.int32], task: WalkTask) -> tuple[Met, NDArray[np.int64]]:
@@ -178,3 +188,69 @@ def run_stars(
 
     threads = options.threads or cores()
     return run_tasks(starts.x.size, budgets, work, threads, progress, walker.stop, begun=begun)
+
+
+def find_star_exits(
+    problem: Problem,
+    points: Array,
+    walks: int,
+    options: Options,
+    instance: int = 0,
+    progress: Progress | None = None,
+    *,
+    sampled: bool = False,
+) -> Exits:
+    """What `find_exits` does, where some parts of the boundary reflect walks."""
+    from mc2.walks.cpu.star_task_kernels import pick_samples
+
+    starts, plan = StartPoints.make(problem, None, points, 0), make_plan(problem)
+    rule_values(plan, options)
+    walker = Walker(problem, plan.parameter, options, instance, all_walls=True, source=sampled)
+    on = nearest_walls(walker.boundary, problem.domain, starts.x.astype(float), starts.y.astype(float))
+    shape = starts.x.size, walks
+    ends, walls, source = np.empty((3, *shape)), np.zeros((3, *shape)), np.zeros((3, *shape))
+    end_piece, wall_piece = np.empty(shape, np.int64), np.empty(shape, np.int64)
+
+    def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
+        met, counts = walker.walk(starts, on, task)
+        part, count = slice(task.start, task.stop), int(task.marks[-1])
+        rows = part, slice(task.first_walk, task.first_walk + count)
+        ends[:, *rows] = met.ends.reshape(3, -1, count)
+        end_piece[rows] = met.end_piece.reshape(-1, count)
+        for samples, index, out in ((met.wall, met.wall_walk, walls), (met.source, met.source_walk, source)):
+            chosen, total = np.full(met.end_piece.size, -1), np.zeros(met.end_piece.size)
+            pick_samples(index, samples[2], walker.key, starts.keys[part], task.first_walk, count, chosen, total)
+            some = chosen >= 0
+            found = np.zeros((3, chosen.size))
+            found[0], found[1] = np.repeat(starts.x[part], count), np.repeat(starts.y[part], count)
+            found[:2, some], found[2] = samples[:2, chosen[some]], total
+            out[:, *rows] = found.reshape(3, -1, count)
+            if out is walls:
+                own = np.where(some, met.wall_piece[chosen] if met.wall_piece.size else -1, walker.boundary.walls[0])
+                wall_piece[rows] = own.reshape(-1, count)
+        sums[:] = 0
+        return np.array([*counts, 0])
+
+    counts = run_tasks(shape[0], [walks], work, options.threads or cores(), progress, walker.stop).counts
+    return _exits(walker.boundary, ends, end_piece, walls, wall_piece, source if sampled else None, counts)
+
+
+def _exits(
+    boundary: Boundary,
+    ends: Array,
+    end_piece: NDArray[np.int64],
+    walls: Array,
+    wall_piece: NDArray[np.int64],
+    source: Array | None,
+    counts: NDArray[np.int64],
+) -> Exits:
+    """In full precision, on the boundary."""
+    shape, part = end_piece.shape, np.where(end_piece >= 0, boundary.pieces.part[end_piece], -1)
+    x, y = ends[0].copy(), ends[1].copy()
+    on = end_piece >= 0
+    x[on], y[on], _, _ = place(boundary, end_piece[on], x[on], y[on])
+    placed = place(boundary, wall_piece.ravel(), walls[0].ravel(), walls[1].ravel())
+    wall_x, wall_y, nx, ny = (np.broadcast_to(c, wall_piece.size).reshape(shape) for c in placed)
+    met = WallSamples(wall_x, wall_y, nx, ny, boundary.pieces.part[wall_piece], walls[2])
+    samples = None if source is None else Samples(source[0], source[1], source[2], np.zeros(shape))
+    return Exits(x, y, np.where(on, ends[2], 0.0), np.zeros(shape), int(counts[0]), int(counts[1]), samples, part, met)

@@ -27,7 +27,7 @@ from mc2.walks.cpu.star_step_kernels import (
     sample_walls,
     settle,
 )
-from mc2.walks.random_kernels import first_turn
+from mc2.walks.random_kernels import first_turn, hash4, uniform
 
 STEPS, TRUNCATED, SOURCES, WALLS = range(4)
 """What a task counts; the last two are the samples that it has taken."""
@@ -166,3 +166,26 @@ def star_task(
                 counts[WALLS] += 1
         jump(tables, rules, state, numbers, on, dx, dy, length, hit, step)
         measure(tables, rules, state, on, square)
+
+
+@kernel
+def pick_samples(
+    sample_walk: Any, weight: Any, key: Any, pixels: Any, first_walk: Any, walks: Any, chosen: Any, total: Any
+) -> None:
+    """One sample of every walk, with a chance in proportion to its weight's size (a weighted reservoir).
+
+    chosen: receives its index, or stays what it is; total: receives the sum of the walk's weights.
+    """
+    counts, sizes = np.zeros(total.size, np.uint32), np.zeros(total.size)
+    for index in range(sample_walk.size):
+        own = sample_walk[index]
+        size = abs(np.float64(weight[index]))
+        total[own] += weight[index]
+        sizes[own] += size
+        a, _, _, _ = hash4(
+            u32(pixels[own // walks] + key[0]), u32(first_walk + own % walks + key[1]),
+            u32(counts[own] + key[2]), u32(key[3] + u32(5)),
+        )  # fmt: skip
+        counts[own] += u32(1)
+        if uniform(a) * sizes[own] <= size:
+            chosen[own] = index
