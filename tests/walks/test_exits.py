@@ -91,7 +91,7 @@ def test_many_walks(threads):
     for name in ("x", "y", "weight", "share"):
         np.testing.assert_array_equal(getattr(many, name)[:, :30], getattr(few, name))
     expected = estimate(task, 2500, points=start, device="cpu").mean
-    np.testing.assert_allclose(scores(task, many).mean(1), expected, atol=1e-6)
+    np.testing.assert_allclose(scores(task, many).mean(1), expected, atol=1e-5)  # corners are left, see corner_ends
 
 
 def test_seeds_and_instances_differ():

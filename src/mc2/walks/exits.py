@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from mc2.geometry import Exterior
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
+from mc2.walks.corner_ends import leave_corners
 from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
 from mc2.walks.exterior import walk_outside
 from mc2.walks.plan import make_plan
+from mc2.walks.random_kernels import make_key
 from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
 
 Array = NDArray[np.float64]
@@ -100,7 +102,7 @@ def find_exits(
         return _from_outside(problem, points, walks, options, instance, progress)
     found, met, counts = _walk(problem, points, walks, options, instance, progress, sampled)
     samples = _samples(problem, met.astype(float)) if sampled else None
-    return Exits(*_on_boundary(problem, found), int(counts[0]), int(counts[1]), samples)
+    return Exits(*_on_boundary(problem, found, options, instance), int(counts[0]), int(counts[1]), samples)
 
 
 def _from_outside(
@@ -117,10 +119,12 @@ def _from_outside(
         return found.astype(float)
 
     found, lost = walk_outside(problem.domain, points, walks, (options.seed, instance), run)
-    return Exits(*_on_boundary(problem, found), int(totals[0]), int(totals[1]) + lost)
+    return Exits(*_on_boundary(problem, found, options, instance), int(totals[0]), int(totals[1]) + lost)
 
 
-def _on_boundary(problem: Problem, found: NDArray[np.floating]) -> tuple[Array, Array, Array, Array]:
+def _on_boundary(
+    problem: Problem, found: NDArray[np.floating], options: Options, instance: int
+) -> tuple[Array, Array, Array, Array]:
     """x, y, weight and share, with the points on the boundary in full precision."""
     x, y, weight, share = found.astype(float)
     on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
@@ -128,6 +132,7 @@ def _on_boundary(problem: Problem, found: NDArray[np.floating]) -> tuple[Array, 
     if off.size:  # at corners, and where the distance is only a bound
         on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
     on = on.reshape(x.shape)
+    leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance))
     return on.real, on.imag, weight, share
 
 
@@ -145,7 +150,6 @@ def _walk(
     from mc2.functions.kernels import SCRATCH
     from mc2.walks.cpu.kernels import walk_task
     from mc2.walks.cpu.lane_kernels import Rules, Tables
-    from mc2.walks.random_kernels import make_key
 
     starts = StartPoints.make(problem, None, points, 0)
     plan = replace(make_plan(problem, returning=True), source=None)

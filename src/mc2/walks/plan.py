@@ -128,6 +128,8 @@ def make_plan(problem: Problem, estimator: str = "standard", *, returning: bool 
     if estimator == "reduced":
         return _reduced(problem)
     operator = problem.operator
+    if problem.clamped:
+        need_dirichlet(problem, "walks")
     if problem.reflecting:
         _check_reflecting(problem)
     if not operator.has_green:
