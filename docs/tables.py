@@ -23,7 +23,7 @@ from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from docs import limit_tables, network_tables
+from docs import limit_tables, network_tables, quantity_tables
 from docs.figures import draw_all, stale
 from docs.measured import HERE, NAMES, evaluations, result, shown, walked
 from validation.markdown import table
@@ -287,6 +287,7 @@ BLOCKS = {
     "known": lambda: hunted_lines(result("hunt_known"), ("name", "family", *CLAIMS, "reason")),
     **network_tables.BLOCKS,
     **limit_tables.BLOCKS,
+    **quantity_tables.BLOCKS,
 }
 
 

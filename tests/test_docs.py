@@ -26,6 +26,13 @@ def test_results_are_of_this_generator(name):
     assert result(name)["generator_version"] == VERSION
 
 
+def test_quantities_are_as_accurate_as_wanted_and_within_their_bars():
+    found = result("quantities")
+    assert all(row["held"] and row["relative error"] <= row["wanted"] for row in found["table"])
+    assert found["gradient"]["worst"] <= 1e-8
+    assert found["gradient"]["within"] >= 0.95
+
+
 def test_calibration_is_within_its_bars():
     found = result("zoo_calibration")
     for row in found["families"].values():

@@ -59,7 +59,7 @@ def test_validation_follows_the_package(path):
 def test_examples_run(tmp_path):
     """Each in a namespace of its own, one after the other in one process."""
     files = []
-    for name in ("README.md", "docs/zoo.md", "docs/solve.md", "docs/conditions.md"):
+    for name in ("README.md", "docs/zoo.md", "docs/solve.md", "docs/conditions.md", "docs/answers.md"):
         blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
         assert len(blocks) == 2
         for number, block in enumerate(blocks):

@@ -19,7 +19,7 @@ from mc2.fits import particular
 from mc2.fits.particular import LEVELS, ParticularSolutions
 from mc2.geometry import Domain, Grid
 from mc2.geometry.exterior import need_bounded
-from mc2.plotting import as_png, panels, show_field
+from mc2.plotting import as_png, outline_path, panels, show_field
 from mc2.problems import Frame
 from mc2.walks.eigenvalue import coarse_eigenvalues
 
@@ -123,6 +123,8 @@ class Modes:
 
         count: how many; twelve or all, if it is not given.
         """
+        from matplotlib.patches import PathPatch
+
         chosen = self.modes[: whole("count", count, 1) if count is not None else 12]
         columns = min(len(chosen), 4)
         figure, axes = panels(columns, rows=-(-len(chosen) // columns), size=(2.6, 2.8))
@@ -133,6 +135,7 @@ class Modes:
             limit = float(np.abs(field).max()) or 1.0
             image = show_field(ax, field, mask, grid.bounds, f"λ = {mode.eigenvalue:.6g}", "RdBu_r", bar=False)
             image.set_clim(-limit, limit)
+            ax.add_patch(PathPatch(outline_path(self.domain), fill=False, linewidth=0.8))
         for ax in axes:
             ax.set_axis_off()
         return figure
