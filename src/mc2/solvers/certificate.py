@@ -188,7 +188,7 @@ def certify_claim(
     scale = max(float(np.abs(claim.value).max()), float(np.abs(fitted).max()), left.scale)
     sampled = not field.exact or float(lift_error.max()) > UNSAMPLED * scale
     scores = score_walks(problem, field, x, y, walks, options, INSTANCE + seed, sampled=sampled)
-    quantile, floor = _quantile(confidence), ROUNDING * scale
+    quantile, floor = quantile_of(confidence), ROUNDING * scale
     if not sampled:
         floor += quantile * float(np.sqrt(np.mean(lift_error**2)))
     hidden_mean, hidden_square = left.hidden(scores.largest)
@@ -439,7 +439,7 @@ def _skewed(values: Array, quantile: float) -> tuple[float, float, float]:
     return mean - error * back(quantile), mean, mean - error * back(-quantile)
 
 
-def _quantile(confidence: float) -> float:
+def quantile_of(confidence: float) -> float:
     """How many standard errors a two-sided interval reaches."""
     from scipy.special import ndtri
 

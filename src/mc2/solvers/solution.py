@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mc2.solvers.certificate import Certificate
+    from mc2.solvers.gradient_certificate import CertifiedGradient
 
 Array = NDArray[np.float64]
 PORTION = 1 << 16
@@ -173,6 +174,19 @@ class Solution:
 
         with threads_limited(self.options.threads):
             return certify(self, walks, points, confidence, seed)
+
+    def certify_gradient(
+        self, points: ArrayLike, walks: int = 64, *, confidence: float = 0.95, seed: int = 0
+    ) -> "CertifiedGradient":
+        """Fresh walks that tell the gradient at points [count, 2] inside, and the error of what `gradient` says there.
+
+        walks: from a circle around each of the points; an even number.
+        seed: another one gives other walks; none are those of the solution.
+        """
+        from mc2.solvers.gradient_certificate import certify_gradient
+
+        with threads_limited(self.options.threads):
+            return certify_gradient(self, points, walks, confidence, seed)
 
     def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
         """This solution in the user's units.
