@@ -79,7 +79,7 @@ def certify_gradient(
         raise InputError(f"walks = {walks} must be even: they start from opposite points")
     claimed = np.stack(solution.gradient(*places)[:2])
     inner, frame = solution.inner or solution, solution.frame
-    _check(inner.problem, inner.fitted)
+    check_walkable(inner.problem, inner.fitted)
     x, y = frame.inward(*places)
     slopes, errors = _walked(inner.problem, inner.fitted, x, y, walks, inner.options, seed)
     scale = frame.value / frame.length
@@ -89,12 +89,12 @@ def certify_gradient(
     return CertifiedGradient(places.T, true[0], true[1], errors, claimed, rms, confidence, walks * x.size)
 
 
-def _check(problem: Problem, field: Field) -> None:
+def check_walkable(problem: Problem, field: Field) -> None:
     """Refuse where walks of what is left over do not tell a gradient."""
     if problem.reflecting or not can_walk(problem):
-        raise InputError("walks cannot judge this problem, nor its gradient: see the note of certify")
+        raise InputError("walks cannot judge this problem, nor its derivatives: see the note of certify")
     if not field.exact:
-        raise InputError("gradients are certified where the source is resolved, and this one is not: see reason")
+        raise InputError("derivatives are certified where the source is resolved, and this one is not: see reason")
 
 
 def _walked(

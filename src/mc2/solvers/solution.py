@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mc2.solvers.certificate import Certificate
+    from mc2.solvers.flux_certificate import CertifiedFlux
     from mc2.solvers.gradient_certificate import CertifiedGradient
 
 Array = NDArray[np.float64]
@@ -187,6 +188,18 @@ class Solution:
 
         with threads_limited(self.options.threads):
             return certify_gradient(self, points, walks, confidence, seed)
+
+    def certify_flux(self, part: str | list[str], walks: int = 1 << 16, *, seed: int = 0) -> "CertifiedFlux":
+        """Fresh walks that tell ∫ ∂u/∂n over whole curves of the boundary, for the equations of Laplace and Poisson.
+
+        part: one or several, such as holes.
+        walks: in all, from a contour between these curves and all others.
+        seed: another one gives other walks; none are those of the solution.
+        """
+        from mc2.solvers.flux_certificate import certify_flux
+
+        with threads_limited(self.options.threads):
+            return certify_flux(self, part, walks, seed)
 
     def outward(self, problem: Problem, grid: Grid, frame: Frame) -> "Solution":
         """This solution in the user's units.
