@@ -69,6 +69,19 @@ def test_modes_are_orthonormal_and_satisfy_their_equation():
     assert max(float(np.abs(mode(*rim)).max()) for mode in found) < 1e-8
 
 
+def test_modes_of_a_domain_with_two_reentrant_corners_have_norm_one():
+    """By Gauss's rule on five squares, graded towards their corners, where gradients are infinite."""
+    domain = Polygon([(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)])
+    t, w = np.polynomial.legendre.leggauss(24)
+    t = 0.5 * (t + 1)
+    place, weight = t**3 * (10 - 15 * t + 6 * t * t), 15 * t**2 * (1 - t) ** 2 * w
+    corners = np.array([(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)])[:, :, None, None]
+    x, y = corners[:, 0] + place[:, None], corners[:, 1] + place
+    mode = mc2.modes(domain, 1)[0]
+    values = mode(*(c.ravel() for c in np.broadcast_arrays(x, y))).reshape(5, 24, 24)
+    assert float(np.einsum("kij,i,j->", values**2, weight, weight)) == pytest.approx(1, abs=1e-7)
+
+
 def test_a_bound_that_is_too_small_would_be_seen():
     """Of the pentagon nothing is known in closed form: two bases agree within their bounds."""
     from mc2.compute.blas import one_thread

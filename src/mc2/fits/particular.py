@@ -25,7 +25,8 @@ from mc2.fits.conditions import ring
 from mc2.fits.corner_functions import CornerFunctions
 from mc2.fits.junctions import INTEGER, Junction, find_junctions, make_corner_functions
 from mc2.geometry import Domain
-from mc2.geometry.boundary_rule import boundary_rule
+from mc2.geometry.boundary_rule import BoundaryRule, boundary_rule
+from mc2.geometry.pieces import successors
 from mc2.problems import Laplace
 from mc2.problems.operator import Operator
 
@@ -53,7 +54,7 @@ ROUNDING = 1e-14
 """Relative distance below which a step is rounding."""
 SAFETY = 1.5
 """Times the largest value on the boundary that is met at points."""
-CLOSEST = 1e-14
+CLOSEST = 1e-12
 """Distance of points from singular corners, in units of the domain's size."""
 SLIT = 1.9 * np.pi
 """Angle of a corner beyond which squares of gradients are not integrated along the boundary."""
@@ -150,8 +151,28 @@ class ParticularSolutions:
                 )
             found = on_pieces(self.domain, rule.piece, rule.t)._replace(length=rule.weights)
             kept = self._apart(found)
+            found = found._replace(length=rule.weights + self._left_out(rule, kept))
             self._rules[level] = BoundaryPoints(*(column[kept] for column in found))  # type: ignore[arg-type]
         return self._rules[level]
+
+    def _left_out(self, rule: BoundaryRule, kept: NDArray[np.bool_]) -> Array:
+        """What the point next to a singular corner stands for besides its own length.
+
+        At a reentrant corner squares of gradients grow like r^(2λ − 2), whose integral is known: it is what the other
+        points have not of it.
+        """
+        more, pieces = np.zeros(kept.size), self.domain.pieces
+        for one in [one for one in self.junctions if one.first < 1]:
+            for index, at_end in ((one.piece, True), (int(successors(pieces.curve)[one.piece]), False)):
+                own = np.flatnonzero(rule.piece == index)
+                share = np.sort(rule.t[own])  # the rule is symmetric, and its nodes near 0 are not rounded
+                distance = pieces.length[index] * (share[::-1] if at_end else share)
+                power, here = 2 * one.first - 2, kept[own]
+                whole = pieces.length[index] ** (power + 1) / (power + 1)
+                missing = whole - float(rule.weights[own][here] @ distance[here] ** power)
+                first = int(np.argmin(np.where(here, distance, np.inf)))
+                more[own[first]] += max(missing, 0.0) / distance[first] ** power
+        return more
 
     def _apart(self, points: BoundaryPoints) -> NDArray[np.bool_]:
         """Which points are not so close to a corner that rounding decides where they are."""
