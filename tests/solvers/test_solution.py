@@ -1,6 +1,7 @@
 """What can be done with a solution: files, figures, records."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -186,6 +187,7 @@ def test_a_loaded_solution_answers_as_the_saved_one(tmp_path, kind, ending):
     found, path = solved(kind), tmp_path / f"s{ending}"
     found.save(path)
     again = mc2.Solution.load(path)
+    assert again == found
     np.testing.assert_array_equal(again.values, found.values)
     np.testing.assert_array_equal(again.standard_error, found.standard_error)
     x, y = found.problem.domain.sample_interior(20, seed=1).T
@@ -193,6 +195,27 @@ def test_a_loaded_solution_answers_as_the_saved_one(tmp_path, kind, ending):
     np.testing.assert_array_equal(again.gradient(x, y), found.gradient(x, y))
     if kind != "trefftz":
         assert again.certify(walks=8, points=64).overall == found.certify(walks=8, points=64).overall
+
+
+def bump(x, y):
+    return 1.0 if x * x + y * y < 0.3 else np.cos(x)  # a branch: compiled, not a formula
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "trefftz", "units", "compiled"])
+def test_solutions_are_pickled_and_compared(kind):
+    others = {
+        "units": lambda seed: mc2.solve(mc2.Laplace(Disk(1e-6), boundary="1e6*x"), grid=24, seed=seed),
+        "compiled": lambda seed: mc2.solve(mc2.Laplace(Disk(), boundary=bump), grid=24, seed=seed),
+    }
+    found, other = (others[kind](seed) for seed in (0, 1)) if kind in others else (solved(kind), solved("one walk"))
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    x, y = found.problem.domain.sample_interior(20, seed=1).T
+    np.testing.assert_array_equal(again(x, y), found(x, y))
+    assert str(again.certify(8, 64)) == str(found.certify(8, 64))
+    if kind != "one walk":
+        assert found != other
+    assert found != "something else"
 
 
 def test_a_solution_whose_error_is_unknown_is_loaded_too(tmp_path):

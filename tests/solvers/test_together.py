@@ -10,6 +10,7 @@ from mc2.geometry import Disk, Rectangle, Square
 
 KEYHOLE = Disk(1.0) - Rectangle(0.3, 0.2, center=(0.2, 0.1))
 COLOURS = ("0.5 + 0.5*sin(3*x + y)", "0.5 + 0.5*cos(4*y)", "exp(-x**2)*y")
+PLACES = tuple(f"abs(x - {place})" for place in (0.3, -0.2, 0.55))
 
 
 def rms(values):
@@ -64,19 +65,18 @@ def test_fits_of_the_boundary_are_right(domain):
 
 
 def test_rough_data_in_different_places():
-    places = (0.3, -0.2, 0.55)
-    problems = [mc2.Laplace(Square(), boundary=f"abs(x - {place})") for place in places]
+    problems = [mc2.Laplace(Square(), boundary=text) for text in PLACES]
     for found, problem in zip(mc2.solve_many(problems, grid=48), problems, strict=True):
         alone = mc2.solve(problem, grid=48)
         assert rms((found.values - alone.values)[found.mask]) <= 3 * rms(alone.standard_error[found.mask])
 
 
 def test_averages_at_pixels_use_the_same_walks():
-    values = np.random.default_rng(0).normal(size=(2, 12, 12))
+    values = np.random.default_rng(0).normal(size=(2, 32, 32))
     problems = [mc2.Laplace(Square(), boundary=own) for own in values]
-    for found, problem in zip(mc2.solve_many(problems, grid=24), problems, strict=True):
+    for found, problem in zip(mc2.solve_many(problems, grid=16), problems, strict=True):
         assert found.history[-1].kind == "pixels"
-        alone = mc2.solve(problem, grid=24)
+        alone = mc2.solve(problem, grid=16)
         assert rms((found.values - alone.values)[found.mask]) <= rms(alone.standard_error[found.mask])
         assert rms(found.standard_error) == pytest.approx(rms(alone.standard_error), rel=0.2)
 
@@ -93,6 +93,15 @@ def test_a_unit_is_in_the_users_lengths():
     problem = mc2.Laplace(Disk(20), boundary="abs(x)")
     plain, said = (mc2.solve(problem, grid=24, unit=unit) for unit in (None, 20.0))
     np.testing.assert_array_equal(plain.values, said.values)
+
+
+def test_what_others_have_shaped_says_so_when_it_is_loaded(tmp_path):
+    plain, rough = (mc2.solve_many([mc2.Laplace(Square(), g) for g in data], grid=24) for data in (("x", 1), PLACES))
+    for name, found in (("plain", plain), ("rough", rough)):
+        found[0].save(tmp_path / f"{name}.npz")
+    assert mc2.Solution.load(tmp_path / "plain.npz") == plain[0]
+    with pytest.raises(InputError, match="where others that it was solved together with have shaped it"):
+        mc2.Solution.load(tmp_path / "rough.npz")
 
 
 def test_what_is_refused():

@@ -9,6 +9,7 @@ bars know that the level is not known.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,10 @@ class SamplePoints:
     def __init__(self, x: Array, y: Array, laplacians: bool = False) -> None:
         self.x, self.y, self.laplacians = x, y, laplacians
         self._kept: dict[Basis, Array] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is kept, which is large and made anew when it is asked for."""
+        return self.__dict__ | {"_kept": {}}
 
     def columns(self, basis: Basis) -> Array:
         """In the order of their levels [column, point]."""

@@ -105,9 +105,13 @@ def _described(function: Callable[..., Any]) -> str:
 class CompiledFunction(Function):
     """A Python function that numba compiled, in float64."""
 
-    def __init__(self, entry: Any, name: str) -> None:
+    def __init__(self, entry: Any, name: str, function: Callable[..., Any]) -> None:
         self._entry = entry  # keeps the machine code alive: the program holds only its address
-        self._name = name
+        self._name, self._function = name, function
+
+    def __reduce__(self) -> Any:
+        """Pickled as the Python function, which is compiled again: an address means nothing elsewhere."""
+        return from_callable, (self._function, self._name)
 
     @property
     def text(self) -> str:
@@ -139,7 +143,7 @@ def compile_function(function: Callable[..., Any], name: str, expected: Array) -
             float(function(x, y))
     except Exception:  # numba has many ways to say that it cannot
         return None
-    compiled = CompiledFunction(entry, getattr(function, "__name__", name))
+    compiled = CompiledFunction(entry, getattr(function, "__name__", name), function)
     return compiled if np.allclose(compiled(*PROBES), expected, rtol=1e-9, atol=1e-12, equal_nan=True) else None
 
 

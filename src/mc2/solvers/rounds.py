@@ -10,13 +10,13 @@ Where the lift does not know all of the source, walks that sample what is left o
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
-from mc2.fits.basis import make_basis
+from mc2.fits.basis import Basis, make_basis
 from mc2.fits.boundary import BoundaryFit, fit_boundaries, fit_boundary
 from mc2.fits.conditions import fit_conditions
 from mc2.fits.edge import SEEN, Edge
@@ -34,6 +34,7 @@ from mc2.fits.projection import DEGREES, Profile, Projection, SamplePoints, Scat
 from mc2.fits.rough_lift import PROBES
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
+from mc2.problems.operator import Operator
 from mc2.walks.engine import Options
 from mc2.walks.exits import Exits, find_exits
 
@@ -86,6 +87,19 @@ class Round:
     seconds: float
 
 
+class Bases:
+    """The bases of an operator in a domain by their degrees, which are kept."""
+
+    def __init__(self, domain: Domain, operator: Operator) -> None:
+        self.domain, self.operator = domain, operator
+        self._made: dict[int, Basis] = {}
+
+    def __call__(self, degree: int) -> Basis:
+        if degree not in self._made:
+            self._made[degree] = make_basis(self.domain, self.operator, degree)
+        return self._made[degree]
+
+
 class Ground:
     """What the rounds of problems have in common that differ in their data alone: points, functions, and walks.
 
@@ -102,7 +116,7 @@ class Ground:
         x, y, self.smoothing = spread_points(first.domain, points, options.shell(first.domain))
         self.points = np.stack([x, y], axis=1)
         self.sites = SamplePoints(x, y, first.laplacian is not None)
-        self.bases = [cache(partial(make_basis, first.domain, first.operator))]
+        self.bases = [Bases(first.domain, first.operator)]
         self._exits: dict[tuple[int, int, bool], Exits] = {}
         self._fits: list[BoundaryFit] = []
 

@@ -55,7 +55,7 @@ class _ScaledEvaluator:
         return self.inner.standard_error(*self.frame.inward(x, y)) * self.frame.value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The solution of a problem on a grid.
 
@@ -66,6 +66,8 @@ class Solution:
     converged: whether the tolerance is met, if there was one, and what judges the fit does not contradict its error
     bars: walks, and for the source lattices of two resolutions.
     reason: why it stopped, and against what it was judged.
+
+    `a == b` if the problem reads the same and all but the time that they took is the same, to the bit.
     """
 
     problem: Problem
@@ -88,6 +90,21 @@ class Solution:
     frame: Frame = field(default=Frame(), repr=False)
     asked: dict[str, Any] | None = field(default=None, repr=False)
     """The arguments of `solve`, as plain data; None where they have no name, such as a corrector of one's own."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution):
+            return NotImplemented
+        mine, theirs = (
+            (
+                repr(one.problem), one.grid, one.method, one.walks, one.converged, one.reason,
+                [replace(step, seconds=0.0) for step in one.history],
+            )
+            for one in (self, other)
+        )  # fmt: skip
+        fields = ("mask", "values", "standard_error")
+        return mine == theirs and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in fields)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The solution at points inside the domain; x and y broadcast.

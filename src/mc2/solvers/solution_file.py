@@ -164,7 +164,10 @@ def load(path: str | Path, problem: Problem | None = None) -> "Solution":
         told = read_as(Record, plain, "record")
         asked, described = told.get("asked"), told.get("problem")
         if asked is None:
-            raise InputError("its record does not say what was asked for: it cannot be solved again")
+            raise InputError(
+                "its record does not say what was asked for, as where a corrector has no name, or where others that it "
+                "was solved together with have shaped it: it cannot be solved again"
+            )
         if problem is None:
             if described is None:
                 raise InputError("its problem has functions without a text: give it, as Solution.load(path, problem)")

@@ -93,9 +93,17 @@ def solve_many(
         solutions = _solve(chosen, framed, frames, goal, grid, options, progress)
     asked = asdict(goal) | asdict(options) | {"corrector": corrector} if isinstance(corrector, str) else None
     return [
-        replace(found if frame.trivial else found.outward(problem, grid, frame), asked=asked)
+        # what the others have shaped cannot be found again from the problem alone
+        replace(
+            found if frame.trivial else found.outward(problem, grid, frame), asked=None if _is_shaped(found) else asked
+        )
         for found, problem, frame in zip(solutions, problems, frames, strict=True)
     ]
+
+
+def _is_shaped(found: Solution) -> bool:
+    """Whether the data of other problems had a say in the functions that a solution is made of."""
+    return any(step.kind == "boundary" for step in found.history)
 
 
 def _in_frames(problems: list[Problem], frames: list[Frame]) -> list[Problem]:
