@@ -24,6 +24,8 @@ IMAGES = HERE / "images"
 SHOWN = ("wos", "nlm", "mc2", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
+TIMES = (0.03, 0.05, 0.1, 0.2, 0.5)
+"""Ticks of the seconds per field."""
 
 
 def sources():
@@ -70,18 +72,49 @@ def draw_budgets(found):
 
 def draw_times(found):
     """Overall PSNR against seconds per field, walks included."""
-    figure, [ax] = panels(1, size=(9.4, 4.4))
+    figure, [ax] = panels(1, size=(9.4, 5.2))
     whole = {name: own for name, own in found.items() if not own.get("absent")}
-    for number, (name, own) in enumerate(whole.items()):
-        marker = {"correction": "o", "dense": "s"}[own["setting"]]
-        psnr, colour = own["overall"]["psnr"]["mean"], f"C{number % 10}"
-        face = colour if number < 10 else "white"
-        ax.semilogx(walked(own)[1], psnr, marker, color=colour, markerfacecolor=face, markersize=8, label=NAMES[name])
+    places = {}
+    for name, own in whole.items():
+        marker, colour = {"correction": ("o", "C0"), "dense": ("s", "C1")}[own["setting"]]
+        places[NAMES[name]] = walked(own)[1], own["overall"]["psnr"]["mean"]
+        ax.semilogx(*places[NAMES[name]], marker, color=colour, markersize=7)
     cores = found["wos"]["hardware"]["cores"]
     ax.set(xlabel=f"seconds per field, walks included ({cores} CPU cores)", ylabel="PSNR / dB, mean over five families")
-    ax.set_title("accuracy against time: ● corrections of 8 walks, ■ solvers of the whole problem")
-    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    ax.set_title("accuracy against time")
+    ax.plot([], [], "o", color="C0", label="corrections of 8 walks")
+    ax.plot([], [], "s", color="C1", label="solvers of the whole problem")
+    ax.legend(fontsize=8, loc="upper left")
+    seconds = [x for x, _ in places.values()]
+    ax.set_xlim(0.7 * min(seconds), 1.7 * max(seconds))
+    ax.set_xticks(TIMES, [f"{time:g}" for time in TIMES])
+    ax.minorticks_off()
+    label(ax, places)
     return figure
+
+
+def label(ax, places):
+    """Write names beside points, each as near to its own as those above it leave room."""
+    figure = ax.figure
+    figure.draw_without_rendering()  # so that pixels are known
+    marker = np.array([[-6, -6], [6, 6]])  # left, bottom; right, top
+    taken = [ax.transData.transform(place) + marker for place in places.values()]
+    for name, place in sorted(places.items(), key=lambda item: (-item[1][1], item[1][0])):
+        x, y = ax.transData.transform(place)
+        text = ax.annotate(name, place, fontsize=8, va="center")
+        width, height = text.get_window_extent().width, 0.9 * text.get_window_extent().height
+        shifts = sorted(range(-90, 91, 3), key=abs)
+        tries = [(side, shift) for shift in shifts for side in (10, -10 - width)]
+        for side, shift in tries:
+            box = np.array([[x + side, y + shift - height / 2], [x + side + width, y + shift + height / 2]])
+            if all((box[1] < own[0]).any() or (own[1] < box[0]).any() for own in taken):
+                break
+        taken.append(box)
+        at = ax.transData.inverted().transform((box[0, 0], y + shift))
+        text.set_position(at)
+        if abs(shift) > 8:
+            near = ax.transData.inverted().transform((box[0, 0] - 3 if side > 0 else box[1, 0] + 3, y + shift))
+            ax.plot(*np.transpose([place, near]), color="0.6", linewidth=0.6, zorder=0)
 
 
 def draw_scaling():

@@ -1,6 +1,9 @@
 """Figures: one look for all of them, and files that are written whole or not at all."""
 
+import base64
+import html
 import io
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,18 @@ MOST_DRAWN = 1024
 """Pixels along a side of a field that are drawn: a panel has fewer itself."""
 
 
+@cache
+def _figure_class() -> type["Figure"]:
+    """Figures that notebooks show: those of matplotlib are shown only where pyplot has been set up."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return as_png(self)
+
+    return ShownFigure
+
+
 def panels(
     count: int, title: str = "", rows: int = 1, size: tuple[float, float] = (3.4, 3.6)
 ) -> tuple["Figure", list["Axes"]]:
@@ -27,9 +42,7 @@ def panels(
 
     size: of one panel, in inches.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(size[0] * count, size[1] * rows), layout="constrained")
+    figure = _figure_class()(figsize=(size[0] * count, size[1] * rows), layout="constrained")
     axes = [figure.add_subplot(rows, count, index + 1) for index in range(rows * count)]
     if title:
         figure.suptitle(title, parse_math=False)  # a title is a text, whatever signs it has
@@ -108,3 +121,9 @@ def as_png(figure: "Figure") -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=100)
     return content.getvalue()
+
+
+def as_html(picture: bytes, text: str) -> str:
+    """A PNG picture with a text below, as notebooks show it."""
+    said, data = html.escape(text), base64.b64encode(picture).decode()
+    return f'<img src="data:image/png;base64,{data}" alt="{said}"/><div>{said}</div>'

@@ -1,6 +1,7 @@
 """Pictures of solutions: what is drawn is the field, cut along the outline, and errors share their colours."""
 
 import io
+from html import escape
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -73,5 +74,41 @@ def test_notebooks_show_pictures_and_tables(solution):
         content = shown._repr_png_()
         assert content.startswith(b"\x89PNG")
         assert plt.imread(io.BytesIO(content)).std() > 0.01
-    assert "<pre>error, root mean square" in solution.certify(walks=8, points=64)._repr_html_()
+    assert ">error, root mean square" in solution.certify(walks=8, points=64)._repr_html_()
     assert mc2.estimate(problem, 4, points=[[0.0, -0.5]])._repr_png_() is None
+
+
+def test_long_domains_have_their_panels_above_each_other():
+    low, tall = (mc2.solve(mc2.Laplace(Rectangle(*sides), boundary="x"), grid=48) for sides in ((6, 0.3), (0.3, 6)))
+    panels = [[ax for ax in one.plot().axes if ax.get_title()] for one in (low, tall)]
+    assert [ax.get_subplotspec().colspan.start for ax in panels[0]] == [0, 0]
+    assert [ax.get_subplotspec().colspan.start for ax in panels[1]] == [0, 1]
+    np.testing.assert_allclose(panels[0][0].get_yticks(), [-0.3, 0.3])
+    np.testing.assert_allclose(panels[1][0].get_xticks(), [-0.3, 0.3])
+
+
+def test_a_solution_compared_with_itself():
+    solution = mc2.solve(mc2.Laplace(Disk(), boundary="x"), grid=24)
+    assert compare(solution, solution).axes[2].get_title() == "a − b is 0 everywhere"
+
+
+def test_what_notebooks_show():
+    """A picture with a text below that is short, for each of them, and for a figure itself."""
+    problem = mc2.Laplace(Disk(name="rim of a cup") - Disk(0.2, name="hole"), boundary="x")
+    found = mc2.estimate(problem, 8, grid=24)
+    solution = mc2.solve(problem, grid=24)
+    for thing in (problem.domain, problem, found, solution):
+        text = repr(thing)
+        assert len(text) < 250
+        page = thing._repr_html_()
+        assert page.startswith('<img src="data:image/png;base64,iVBOR')
+        assert page.endswith(f"<div>{escape(text)}</div>")
+    assert solution.plot()._repr_png_().startswith(b"\x89PNG")
+    assert "8 walks per point, 24 × 24 pixels" in repr(found)
+    assert "converged" in repr(solution)
+    assert mc2.estimate(problem, 8, points=[[0.5, 0.5]])._repr_html_() is None
+    assert repr(mc2.estimate(problem, 8, points=[[1.0, 0.0]])) == "Estimate(8 walks per point: 1 ± 0)"
+    assert repr(mc2.estimate(problem, 1, points=[[0.5, 0.5]])).endswith("± inf)")
+    certificate = solution.certify(8, 64)
+    assert escape(str(certificate)) in certificate._repr_html_()
+    assert len(repr(certificate)) < 120

@@ -21,6 +21,7 @@ from mc2.geometry.nearest import project
 from mc2.geometry.parts import Part, Where, list_parts, part_index
 from mc2.geometry.pieces import Boundary, Pieces
 from mc2.geometry.sampling import sample_boundary, sample_interior
+from mc2.plotting import as_html, as_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -202,6 +203,12 @@ class Domain(metaclass=CheckedArguments):
         samples = self.sample_boundary(4096, seed=0)
         return samples, cKDTree(samples)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from mc2.geometry.picture import domain_figure
+
+        return as_html(as_png(domain_figure(self)), repr(self))
+
     def holes(self) -> tuple[Hole, ...]:
         """The bounded components of the complement, the largest first."""
         return find_holes(self)
@@ -211,18 +218,13 @@ class Domain(metaclass=CheckedArguments):
         return find_corners(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the filled region and its outline."""
+        """Draw the filled region, and its outline with a colour for every named part."""
         import matplotlib.pyplot as plt
 
-        if ax is None:
-            ax = plt.gca()
-        xmin, xmax, ymin, ymax = self.bounds
-        margin = 0.05 * self.size
-        x, y = Grid(512, bounds=(xmin - margin, xmax + margin, ymin - margin, ymax + margin)).points()
-        d = self.distance(x, y)
-        ax.contourf(x, y, d, levels=[0, np.inf], colors=["tab:blue"], alpha=0.3)
-        ax.contour(x, y, d, levels=[0], colors=["tab:blue"])
-        ax.set_aspect("equal")
+        from mc2.geometry.picture import draw_domain
+
+        ax = plt.gca() if ax is None else ax
+        draw_domain(self, ax)
         return ax
 
     def __or__(self, other: object) -> Domain:

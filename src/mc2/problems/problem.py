@@ -17,7 +17,7 @@ from mc2.functions.grid_function import GridFunction
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
 from mc2.geometry.exterior import need_bounded
-from mc2.plotting import as_png
+from mc2.plotting import as_html, as_png
 from mc2.problems.boundary_data import (
     BoundaryLike,
     PartData,
@@ -238,6 +238,10 @@ class Problem(metaclass=CheckedArguments):
             if inside.any():
                 field[rows][inside] = function(x[rows][inside], y[rows][inside])
         return field
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return as_html(self._repr_png_(), repr(self))
 
     def _repr_png_(self) -> bytes:
         """What notebooks show."""

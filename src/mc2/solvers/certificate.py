@@ -88,7 +88,7 @@ class Region:
         return Region(bounds, self.points, self.mean.scaled(frame.value), self.rms.scaled(frame.value))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """The error of a field.
 
@@ -124,9 +124,15 @@ class Certificate:
             lines.append(f"{name:{width}} {_interval_text(region.rms)}, {region.points:,} points")
         return "\n".join([*lines, self.note] if self.note else lines)
 
+    def __repr__(self) -> str:
+        return (
+            f"Certificate(error {_interval_text(self.overall.rms)}, root mean square with "
+            f"{self.confidence:.0%} {'interval' if self.kind == 'walks' else 'bound'}, {self.walks:,} walks)"
+        )
+
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return f'<pre style="font-family: monospace">{escape(str(self))}</pre>'
 
     def outward(self, frame: Frame) -> "Certificate":
         """In the user's units."""

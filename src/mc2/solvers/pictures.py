@@ -23,6 +23,8 @@ DECADES = 4
 """Powers of ten that errors are drawn over."""
 MARGIN = 0.02
 """Empty margin around the grid as a part of its longer side, so that an outline is not cut at the frame."""
+LONG = 3.0
+"""Times as long as wide, from which a domain has panels above each other and few ticks on its short side."""
 ARROWS = 24
 """Arrows of a gradient along the longer side."""
 
@@ -46,9 +48,7 @@ def plot(
         _field(ax, solution, isolines, cmap, levels, gradient)
         ax.set_title(title)
         return ax.figure  # type: ignore[return-value]
-    height = float(np.clip(3.4 * solution.grid.shape[0] * solution.grid.spacing[1] / _width(solution), 1.2, 6.0))
-    count = 2 if exact is None else 3
-    figure, axes = panels(count, title, size=(4.2, height + 0.7))
+    figure, axes = _panels(solution, 2 if exact is None else 3, title)
     _field(axes[0], solution, isolines, cmap, levels, gradient)
     axes[0].set_title(f"u, from {solution.walks:,} walks" if solution.walks else "u, from the boundary")
     errors = {"standard error": solution.standard_error}
@@ -69,7 +69,7 @@ def compare(first: "Solution", second: "Solution", title: str = "") -> "Figure":
         raise InputError("solutions are compared on one grid: solve both with the same grid=…")
     from matplotlib.colors import Normalize
 
-    figure, axes = panels(3, title, size=(4.2, 4.0))
+    figure, axes = _panels(first, 3, title)
     values = np.concatenate([one.values[one.mask] for one in (first, second)])
     norm = Normalize(values.min(), values.max())
     for ax, one, name in zip(axes, (first, second), "ab", strict=False):
@@ -79,8 +79,11 @@ def compare(first: "Solution", second: "Solution", title: str = "") -> "Figure":
     off = np.abs(first.values - second.values)
     norm = error_norm([off[first.mask]])
     image = show(axes[2], first, np.maximum(off, norm.vmin or 0.0), ERRORS, norm)
-    axes[2].set_title("|a − b|")
-    figure.colorbar(image, ax=axes[2], shrink=0.85, extend="min")
+    if off.any():
+        axes[2].set_title("|a − b|")
+        figure.colorbar(image, ax=axes[2], shrink=0.85, extend="min")
+    else:
+        axes[2].set_title("a − b is 0 everywhere")
     return figure
 
 
@@ -115,6 +118,12 @@ def show(ax: "Axes", solution: "Solution", field: Array, cmap: str, norm: "Norma
     ax.set_xlim(bounds[0] - margin, bounds[1] + margin)
     ax.set_ylim(bounds[2] - margin, bounds[3] + margin)
     ax.set_aspect("equal")
+    across, up = bounds[1] - bounds[0], bounds[3] - bounds[2]
+    if across * LONG < up:  # its ends are all that there is room for
+        ax.set_xticks(domain.bounds[:2])
+        ax.tick_params(axis="x", labelrotation=90)
+    elif up * LONG < across:
+        ax.set_yticks(domain.bounds[2:])
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return image
@@ -157,5 +166,10 @@ def _grown(field: Array, mask: NDArray[np.bool_]) -> Array:
     return np.asarray(field[tuple(nearest)])
 
 
-def _width(solution: "Solution") -> float:
-    return solution.grid.shape[1] * solution.grid.spacing[0]
+def _panels(solution: "Solution", count: int, title: str) -> tuple["Figure", list["Axes"]]:
+    """Panels of the grid's proportions: side by side, or one above the other if they are long and low."""
+    xmin, xmax, ymin, ymax = solution.grid.extent
+    aspect = (ymax - ymin) / (xmax - xmin)
+    if aspect * LONG < 1:
+        return panels(1, title, rows=count, size=(8.4, max(6.6 * aspect, 0.5) + 0.9))
+    return panels(count, title, size=(4.2, float(np.clip(3.4 * aspect, 1.2, 6.0)) + 0.7))

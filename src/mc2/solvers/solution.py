@@ -13,7 +13,7 @@ from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.fits.field import Field
 from mc2.geometry import Grid
-from mc2.plotting import as_png
+from mc2.plotting import as_html, as_png
 from mc2.problems import Frame, Problem
 from mc2.solvers import answers, pictures, solution_file
 from mc2.solvers.rounds import Round
@@ -55,7 +55,7 @@ class _ScaledEvaluator:
         return self.inner.standard_error(*self.frame.inward(x, y)) * self.frame.value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """The solution of a problem on a grid.
 
@@ -277,6 +277,18 @@ class Solution:
         """
 
         return pictures.plot(self, exact, title, ax=ax, isolines=isolines, cmap=cmap, levels=levels, gradient=gradient)
+
+    def __repr__(self) -> str:
+        inside, error = self.values[self.mask], self.standard_error[self.mask]
+        return (
+            f"Solution({self.grid.nx} × {self.grid.ny} pixels: {inside.min():.6g} … {inside.max():.6g}, "
+            f"standard error {float(np.sqrt(np.mean(error**2))):.2g}, by {self.method} from {self.walks:,} walks; "
+            f"{'converged' if self.converged else 'not converged'}: {self.reason})"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return as_html(as_png(self.plot()), repr(self))
 
     def _repr_png_(self) -> bytes:
         """What notebooks show."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError, short
 from mc2.files import check_target, replacing
 from mc2.geometry import Grid
-from mc2.plotting import as_png
+from mc2.plotting import as_html, as_png
 from mc2.problems import Problem
 from mc2.reading.json import parse_json
 from mc2.reading.models import between, one_of, read_as
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MAX_RECORD = 4096
 """Characters of an estimate's record in a file; usual ones have 300."""
+SHOWN = 6
+"""Points whose values are in an estimate's short form."""
 Count = Annotated[int, between(0, 1 << 64)]
 Amount = Annotated[float, between(0, 1 << 64)]
 
@@ -112,7 +114,7 @@ def moments(sums: Array, walks: int) -> tuple[Array, Array]:
         return mean, np.maximum(sums[..., 1] / walks - mean**2, 0.0) / (walks - 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """Mean of the walks at every point and the variance of that mean; both are 0 outside the mask.
 
@@ -227,6 +229,19 @@ class Estimate:
             grid = Grid(mean.shape[1], mean.shape[0], tuple(place.tolist())) if where == "bounds" else None
             return cls(mean, variance, mask, record, grid, place if grid is None else None, resumable)
 
+    def __repr__(self) -> str:
+        walked, walks = int(self.mask.sum()), "1 walk" if self.walks == 1 else f"{self.walks:,} walks"
+        if self.grid is None and walked <= SHOWN:
+            pairs = zip(self.mean, self.standard_error, strict=True)
+            return f"Estimate({walks} per point: {', '.join(f'{mean:.6g} ± {error:.2g}' for mean, error in pairs)})"
+        where = f"{walked:,} points" if self.grid is None else f"{self.grid.nx} × {self.grid.ny} pixels"
+        mean, error = self.mean[self.mask], float(np.sqrt(self.variance[self.mask].mean()))
+        return f"Estimate({walks} per point, {where}: {mean.min():.4g} … {mean.max():.4g}, standard error {error:.2g})"
+
+    def _repr_html_(self) -> str | None:
+        """What notebooks show."""
+        return None if self.grid is None else as_html(as_png(self.plot()), repr(self))
+
     def _repr_png_(self) -> bytes | None:
         """What notebooks show."""
         return None if self.grid is None else as_png(self.plot())
@@ -237,9 +252,10 @@ class Estimate:
 
         if self.grid is None:
             raise InputError("only an estimate on a grid can be plotted")
-        figure, axes = panels(2 if exact is None else 4, title)
-        extent = self.grid.extent
-        show_field(axes[0], self.mean, self.mask, extent, f"estimate, {self.walks} walks per pixel")
+        xmin, xmax, ymin, ymax = extent = self.grid.extent
+        height = float(np.clip(3.0 * (ymax - ymin) / (xmax - xmin), 1.0, 6.0))
+        figure, axes = panels(2 if exact is None else 4, title, size=(4.0, height + 0.8))
+        show_field(axes[0], self.mean, self.mask, extent, f"mean of {self.walks:,} walks")
         show_field(axes[1], self.standard_error, self.mask, extent, "standard error", "magma")
         if exact is not None:
             show_field(axes[2], exact, self.mask, extent, "exact solution")
