@@ -18,6 +18,8 @@ from mc2.benchmark.runner import case_values
 from mc2.benchmark.scores import score_field
 from mc2.geometry import Grid
 from mc2.plotting import panels, save_figure, show_field
+from mc2.problems import read_problem
+from mc2.solvers import solve
 from mc2.zoo import generate
 
 IMAGES = HERE / "images"
@@ -138,6 +140,13 @@ def draw_scaling():
     return figure
 
 
+def draw_hero():
+    """The README's picture: what `mc2 solve examples/keyhole.toml --plot` draws."""
+    posed = read_problem(HERE.parent / "examples" / "keyhole.toml")
+    solution = solve(posed.problem, grid=posed.grid)
+    return solution.plot(posed.problem.exact, posed.title)
+
+
 def draw_panel():
     """One instance of every family: exact field, and what methods make of it, in the exact field's colours."""
     grid = Grid()
@@ -171,6 +180,7 @@ def draw_all():
     used = sources()
     save_figure(draw_budgets(found), IMAGES / "budgets.png")
     save_figure(draw_times(found), IMAGES / "times.png")
+    save_figure(draw_hero(), IMAGES / "solution.png", dpi=72)
     save_figure(draw_scaling(), IMAGES / "scaling.png")
     save_figure(diffusion.draw(result("diffusion")), IMAGES / "diffusion.png")
     save_figure(draw_panel(), IMAGES / "panel.png", dpi=75)
