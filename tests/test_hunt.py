@@ -173,3 +173,15 @@ def test_known_cases_hold(name):
     json.dumps(found, allow_nan=False)
     assert found["outcome"] in ("solved", "refused"), found
     assert found["broken"] == [], found
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 15])
+def test_bounds_of_conditions_hold(number):
+    """One problem of every kind: solved, and within what is claimed."""
+    from validation.hunting import conditions
+
+    row = conditions.run(*conditions.draw(SEED, number))
+    assert row["kind"] == list(conditions.KINDS)[number % 8]
+    assert row["outcome"] == "solved"
+    assert row["off"] <= 1
+    assert row["relative error"] < 0.1

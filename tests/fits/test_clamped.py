@@ -117,3 +117,10 @@ def test_walks_refuse(corrector):
         mc2.solve(problem, corrector=corrector, grid=16)
     with pytest.raises(InputError, match="this plate is clamped"):
         mc2.estimate(problem, grid=16)
+
+
+def test_solutions_are_loaded_again(tmp_path):
+    problem = mc2.Biharmonic(Disk(1.0), source=64, boundary=Clamped(0, 0))
+    solution = mc2.solve(problem, grid=16)
+    solution.save(tmp_path / "plate.npz")
+    assert mc2.Solution.load(tmp_path / "plate.npz")(0, 0) == pytest.approx(1.0, abs=1e-12)

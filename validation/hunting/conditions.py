@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import mc2
-from mc2 import Dirichlet, Neumann, Robin
+from mc2 import Clamped, Dirichlet, Neumann, Robin
 from mc2.errors import InputError
 from mc2.geometry import Domain, from_description
 from mc2.problems.condition import Condition
@@ -271,6 +271,28 @@ def electrode(random: Random) -> Given:
     return Given(problem, truth, f"half-width {half:g}")
 
 
+def plate(random: Random) -> Given:
+    """Clamped parts, and simply supported ones, of a plate: smooth solutions, and x r^p cos(pθ) at a corner."""
+    if random.random() < 0.5:
+        opening, power = uniform(random, 1.05 * np.pi, 1.9 * np.pi), uniform(random, 0.3, 2.7)
+        description, note = notch(random, opening), f"opening {opening:.3f}, power {power:.3f}"
+        u = f"x*(x**2 + y**2)**{power / 2!r}*cos({power!r}*arctan2(y, x))"
+    else:
+        place, description = any_domain(random)
+        k = log_uniform(random, 0.5, 8)
+        u, note = f"cos({k}*x + 1)*(1 + y) + x*y**2", f"{place}; k = {k:g}"
+    domain = cut_up(random, from_description(description), 2)
+    size = log_uniform(random, 1e-6, 1e6) if random.random() < 0.2 else 1.0
+    domain, u = domain.scale(size), _stretched(u, size)
+    given: dict[str, Any] = {part.name: Clamped() if random.random() < 0.6 else u for part in domain.parts}
+    given[domain.parts[0].name] = Clamped()
+    problem = mc2.Biharmonic(domain, exact=u, boundary=given)
+    problem.exact = None
+    return Given(
+        problem, Text(u), f"{note}; {sum(isinstance(one, str) for one in given.values())} supported; size {size:g}"
+    )
+
+
 KINDS: dict[str, Callable[[Random], Given]] = {
     "smooth": smooth,
     "insulated": insulated,
@@ -279,6 +301,7 @@ KINDS: dict[str, Callable[[Random], Given]] = {
     "jump": jump,
     "rough": rough,
     "electrode": electrode,
+    "plate": plate,
 }
 
 

@@ -16,7 +16,7 @@ def problem_as_data(problem: Problem) -> dict[str, Any] | None:
     """What a problem file would hold of a problem; None where it has functions that cannot be written down."""
     data: dict[str, Any] = {"family": problem.name, "domain": problem.domain.describe()}
     data |= {key: getattr(problem, name) for key, name in parameters_of(type(problem)).items()}
-    by_parts = isinstance(problem.boundary, PartData)
+    by_parts = isinstance(problem.boundary, PartData) or problem.clamped
     for name in (*problem.data, "exact"):
         function = getattr(problem, name)
         if function is None:
