@@ -5,9 +5,9 @@ import pytest
 
 import mc2
 from mc2.fits.boundary import fit_boundary
-from mc2.fits.edge import Edge
+from mc2.fits.edge import Edge, along_sides
 from mc2.fits.field import Field
-from mc2.geometry import Disk, Square
+from mc2.geometry import Disk, Polygon, Square
 
 HALF, VALUE = 1e-4, 1e4
 ARC = mc2.Laplace(Disk(), boundary=f"where(abs(arctan2(y, x) - 0.7) < {HALF}, {VALUE}, 0)")
@@ -80,3 +80,17 @@ def test_likely_places_are_near_the_feature():
     np.testing.assert_allclose((likely * apart**2)[far] / (likely * apart**2)[far][0], 1.0, rtol=0.05)
     everywhere = Edge(mc2.Laplace(Disk(), boundary="x")).left(Field())
     assert everywhere.likely(x, y) is None
+
+
+def test_sides_of_polygons_are_sampled_alike():
+    """Every side has points close to both of its ends, and what all stand for is the length of the boundary."""
+    angles = np.linspace(0, 2 * np.pi, 500, endpoint=False)
+    radius = 1 + 0.1 * np.cos(9 * angles)
+    domain = Polygon(np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1))
+    points, length = along_sides(domain.pieces).measured
+    np.testing.assert_allclose(length.sum(), domain.perimeter)
+    assert np.abs(domain.distance(*points)).max() < domain.rounding
+    assert (length > 0).all()
+    assert all(np.sort(np.hypot(*(points - vertex[:, None])))[1] < 1e-8 for vertex in domain.pieces.start)
+    left = Edge(mc2.Laplace(domain, boundary="x")).left(Field())
+    assert abs(left.rms - np.sqrt(np.average(points[0] ** 2, weights=length))) < 1e-9

@@ -156,3 +156,13 @@ def test_gmres_solves_and_stops():
     assert np.linalg.norm(matrix @ found - right) < 1e-8
     few = gmres(lambda v: matrix @ v, right, found + 1e-3, 1e-2, 2)
     assert np.linalg.norm(matrix @ few - right) < np.linalg.norm(matrix @ np.full(50, 1e-3))
+
+
+def test_many_targets_at_one_point():
+    domain = wiggly(100)
+    layer, _ = Panels.whole(domain.pieces).layer(domain, 8)
+    density = layer.nodes.real**2
+    x, y = np.append(np.full(2000, 0.1), [0.2, -0.3]), np.append(np.full(2000, -0.2), [0.1, 0.3])
+    alone = layer.sum(density, x[-3:], y[-3:])
+    np.testing.assert_allclose(layer.sum(density, x, y)[[0, 1999, 2000, 2001]], alone[[0, 0, 1, 2]], rtol=1e-9)
+    assert layer.sum(density, x[:0], y[:0]).size == 0

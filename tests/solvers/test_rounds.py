@@ -241,3 +241,18 @@ def test_square_pixels_and_the_number_of_points():
     for count in (100, 1000):
         rounds = Rounds(mc2.Laplace(Square(), boundary="x"), Options(), GRID, points=count)
         assert 0.9 * count <= len(rounds.points) < 1.5 * count
+
+
+def test_many_corners_are_fitted_first_with_progress():
+    """A polygon of 200 sides: one round, whose steps are reported; walks that no fit has seen agree."""
+    angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    radius = 1 + 0.2 * np.cos(5 * angles) + 0.05 * np.cos(31 * angles)
+    domain = Polygon(np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1))
+    seen = []
+    found = mc2.solve(
+        mc2.Poisson(domain, source=-1, boundary="abs(x)"), tolerance=1e-5, grid=64, progress=lambda *at: seen.append(at)
+    )
+    assert found.converged
+    assert [step.kind for step in found.history] == ["lift", "boundary", "judge"]
+    assert any(0 < done < total for done, total in seen)
+    assert found.certify(walks=16, points=512).overall.rms.high < 1e-5

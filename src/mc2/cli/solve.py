@@ -48,7 +48,7 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Solve the problem in a file, and say how well."""
-    with interruptible(), progress("walking", "walks") as report:
+    with interruptible(), progress("solving") as report:
         use_code(code)
         loaded, where, found = _solve(
             file, out, plot, grid, walks=walks, tolerance=tolerance, max_seconds=max_seconds, max_walks=max_walks,

@@ -116,6 +116,11 @@ class Samples(NamedTuple):
     points: Array
     weights: Array
 
+    @property
+    def measured(self) -> tuple[Array, Array]:
+        """The points, and the lengths themselves."""
+        return self.points, self.weights**2
+
     def joined(self, other: "Samples") -> "Samples":
         """Both, each for half of the length."""
         weights = np.concatenate([self.weights, other.weights]) / np.sqrt(2)

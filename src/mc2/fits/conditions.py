@@ -25,6 +25,7 @@ from mc2.fits.breaks import cut_at_breaks
 from mc2.fits.field import Field, lifted
 from mc2.fits.insulated import check_compatible, check_held, is_insulated, with_mean_zero
 from mc2.fits.junctions import find_junctions, make_corner_functions
+from mc2.fits.layer_fit import Report
 from mc2.fits.lift import EXACT
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
@@ -48,6 +49,7 @@ CORNERS = ((12, 4.0), (20, 8.0), (28, 11.0), (40, 15.0))
 """Degrees around the centre, and highest powers of corner functions, that are tried together."""
 RINGS = ((16, 4.0, 100), (20, 6.0, 200), (24, 8.0, 300))
 """The same, and how many poles around the domain."""
+MOST_BASES = len(PLAIN) + len(CORNERS) + len(RINGS)
 GAINS = 0.05
 """Part to which a larger basis must bring the misfit for the next one to be tried without poles."""
 HOLE_DEGREE = 16
@@ -63,18 +65,24 @@ SMALLEST = 1e-10
 """Combinations of functions below this part of the largest are rounding."""
 
 
-def fit_conditions(problem: Problem, grid: Grid | None = None, start: Field | None = None) -> "ConditionFit":
+def fit_conditions(
+    problem: Problem, grid: Grid | None = None, start: Field | None = None, report: Report | None = None
+) -> "ConditionFit":
     """Solve a problem from its source around the domain and the conditions on its boundary.
 
     grid: where it will be wanted. start: the lift of the source, if there is one already.
+    report: called with the bases that have been tried, and their number at most.
     """
     check_held(problem)
     with one_thread():
         fitter = Fitter(problem, start or lifted(problem, grid, EXACT))
         if fitter.insulated:
             check_compatible(problem, fitter.start)
-        for basis in fitter.bases():
-            if fitter.fit(basis) < FITTED:
+        for number, basis in enumerate(fitter.bases(), 1):
+            misfit = fitter.fit(basis)
+            if report:
+                report(number, MOST_BASES)
+            if misfit < FITTED:
                 break
         return fitter.finish()
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.fits.boundary import spread
+from mc2.fits.boundary import FEWEST_CROWDED, MOST_CROWDED, NEAREST, SAMPLES, Samples, spread
 from mc2.fits.boundary_points import BoundaryPoints, Sides, make_rows, on_pieces
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field
@@ -19,6 +19,7 @@ from mc2.fits.rough_lift import find_peaks
 from mc2.functions import Function
 from mc2.functions.expression import Expression, is_constant
 from mc2.functions.terms import TermSum
+from mc2.geometry.pieces import Pieces
 from mc2.problems import Problem
 from mc2.problems.boundary_data import PartData
 from mc2.problems.condition import ZERO, FromExact
@@ -30,6 +31,8 @@ POINTS = 800
 """Points on the boundary at which conditions are looked at, besides those that are crowded."""
 PLACES = 48
 """Places on the boundary around which much is left over, at most."""
+MANY_SIDES = 64
+"""Sides of a polygon above which all of them are sampled alike."""
 SEEN = 0.5
 """Part of what is left at a place that walks must have met to count as having met it."""
 
@@ -64,10 +67,12 @@ class Edge:
     @cached_property
     def _samples(self) -> tuple[Array, Array]:
         """Points [2, n], and the lengths that they stand for."""
-        crowded = [corner.center for corner in self.problem.domain.corners()]
-        crowded += [(float(x), float(y)) for found in self.features for x, y in found.places]
-        points, roots = spread(self.problem.domain, crowded)
-        return points, roots**2
+        domain = self.problem.domain
+        narrow = [(float(x), float(y)) for found in self.features for x, y in found.places]
+        if domain.pieces.size <= MANY_SIDES or domain.pieces.bulge.any():
+            return spread(domain, [corner.center for corner in domain.corners()] + narrow).measured
+        sides = along_sides(domain.pieces)
+        return (sides.joined(spread(domain, narrow)) if narrow else sides).measured
 
     def left(self, field: Field) -> "LeftOver":
         """What a field leaves over."""
@@ -119,6 +124,25 @@ def _boundary_data(problem: Problem) -> list[Function]:
         if any(not is_constant(value, value.number) if isinstance(value, Expression) else True for value in own):
             found.append(PartData(problem.domain, own))
     return found
+
+
+def along_sides(pieces: Pieces) -> Samples:
+    """Points on all sides of a polygon, evenly, and crowded towards their ends."""
+    size, length = pieces.size, pieces.length
+    even = np.maximum(1, np.rint(SAMPLES * length / length.sum())).astype(int)
+    near = max(FEWEST_CROWDED // 2, MOST_CROWDED // size)
+    offsets = NEAREST * (0.25 / NEAREST) ** (np.arange(near) / near)
+    first = np.cumsum(even) - even
+    index = np.repeat(np.arange(size), even)
+    t = (np.arange(even.sum()) - first[index] + 0.5) / even[index]
+    index = np.concatenate([index, np.repeat(np.arange(size), 2 * near)])
+    t = np.concatenate([t, np.tile(np.concatenate([offsets, 1 - offsets]), size)])
+    order = np.lexsort((t, index))
+    index, t = index[order], t[order]
+    middle = 0.5 * (t[1:] + t[:-1])
+    same = index[1:] == index[:-1]
+    share = np.append(np.where(same, middle, 1.0), 1.0) - np.append(0.0, np.where(same, middle, 0.0))
+    return Samples(np.ascontiguousarray(pieces.at(t, index).T), np.sqrt(share * length[index]))
 
 
 def rarest(problem: Problem) -> float:

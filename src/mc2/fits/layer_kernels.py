@@ -175,12 +175,11 @@ def pass_down(boxes: Any, levels: Any, binomial: Any, local: Any) -> None:
     order, bottom = local.shape[2], 1 << levels
     pr, pi = np.empty(order), np.empty(order)
     for node in range(bottom - 1):
-        if boxes[node, 2] == 0.0:
-            continue
+        scale = 1 / max(boxes[node, 2], 1e-300)  # all of its targets may be one point
         for child in (2 * node + 1, 2 * node + 2):
-            share = boxes[child, 2] / boxes[node, 2]
-            a = (boxes[child, 0] - boxes[node, 0]) / boxes[node, 2]
-            b = (boxes[child, 1] - boxes[node, 1]) / boxes[node, 2]
+            share = boxes[child, 2] * scale
+            a = (boxes[child, 0] - boxes[node, 0]) * scale
+            b = (boxes[child, 1] - boxes[node, 1]) * scale
             pr[0], pi[0] = 1.0, 0.0
             for n in range(1, order):
                 pr[n], pi[n] = pr[n - 1] * a - pi[n - 1] * b, pr[n - 1] * b + pi[n - 1] * a
@@ -221,18 +220,10 @@ def add_local(
 
 
 @scalar
-def _angle_and_size(a: Any, b: Any, on: Any) -> Any:
-    """log((1 − z)/(−1 − z)) at z = a + ib, where b ≥ 0 if on: its real part, and the angle of sight of [−1, 1]."""
-    b = abs(b) if on else b
+def _integrals(a: Any, b: Any, real: Any, imaginary: Any) -> None:
+    """∫ s^k/(s − z) ds over [−1, 1] for every k, at z = a + ib; the first is log((1 − z)/(−1 − z))."""
     left, right = (1 + a) * (1 + a) + b * b, (1 - a) * (1 - a) + b * b
-    return 0.5 * np.log(right / left), np.arctan2(2 * b, a * a + b * b - 1)
-
-
-@scalar
-def _integrals(a: Any, b: Any, on: Any, real: Any, imaginary: Any) -> None:
-    """∫ s^k/(s − z) ds over [−1, 1] for every k, at z = a + ib."""
-    b = abs(b) if on else b
-    real[0], imaginary[0] = _angle_and_size(a, b, on)
+    real[0], imaginary[0] = 0.5 * np.log(right / left), np.arctan2(2 * b, a * a + b * b - 1)
     for k in range(1, real.size):
         more = 2.0 / k if k % 2 == 1 else 0.0
         real[k] = a * real[k - 1] - b * imaginary[k - 1] + more
@@ -240,23 +231,30 @@ def _integrals(a: Any, b: Any, on: Any, real: Any, imaginary: Any) -> None:
 
 
 @scalar
-def _moved(x: Any, y: Any, panels: Any, leaves: Any, ends: Any, bottom: Any, touching: Any) -> Any:
-    """A target at the end of a panel, moved into the domain a little; others as they are.
+def _placed(x: Any, y: Any, panels: Any, leaves: Any, ends: Any, bottom: Any, touching: Any) -> Any:
+    """A target at the end of a panel, moved inside a little, others as they are; and the panel it is on, or −1.
 
+    Where a notch is very narrow, only the nearest panel is the one that a target is on.
     panels[panel]: start x, y, end x, y, and the directions inwards at both ends.
     """
+    on, closest = -1, touching
     for leaf in leaves:
         for p in range(leaf * ends // bottom, (leaf + 1) * ends // bottom):
-            length = np.hypot(panels[p, 2] - panels[p, 0], panels[p, 3] - panels[p, 1])
+            hx, hy = 0.5 * (panels[p, 2] - panels[p, 0]), 0.5 * (panels[p, 3] - panels[p, 1])
+            half = np.hypot(hx, hy)
             for end in range(2):
                 dx, dy = x - panels[p, 2 * end], y - panels[p, 2 * end + 1]
                 if abs(dx) <= touching and abs(dy) <= touching:
-                    step = max(INWARD * length, 4 * touching)
+                    step = max(INWARD * half, 4 * touching)
                     return (
                         panels[p, 2 * end] + step * panels[p, 4 + 2 * end],
                         panels[p, 2 * end + 1] + step * panels[p, 5 + 2 * end],
+                        -1,
                     )
-    return x, y
+            dx, dy = x - 0.5 * (panels[p, 2] + panels[p, 0]), y - 0.5 * (panels[p, 3] + panels[p, 1])
+            if abs(dx * hx + dy * hy) < half * half and abs(dy * hx - dx * hy) <= closest * half:
+                on, closest = p, abs(dy * hx - dx * hy) / half
+    return x, y, on
 
 
 @kernel
@@ -276,7 +274,7 @@ def add_near(
     for leaf in range(bottom):
         own = leaves[starts[leaf] : starts[leaf + 1]]
         for i in range(leaf * x.size // bottom, (leaf + 1) * x.size // bottom):
-            px, py = _moved(x[i], y[i], panels, own, count, sources, touching)
+            px, py, on = _placed(x[i], y[i], panels, own, count, sources, touching)
             r, m = 0.0, 0.0
             for source in own:
                 for p in range(source * count // sources, (source + 1) * count // sources):
@@ -294,9 +292,8 @@ def add_near(
                             m += ci
                         continue
                     a, b = (dx * hx + dy * hy) / square, (dy * hx - dx * hy) / square
-                    on = abs(b) * np.sqrt(square) <= touching
-                    b = abs(b) if on else b
-                    _integrals(a, b, on, ir, ii)
+                    b = abs(b) if p == on else b  # the limit from inside
+                    _integrals(a, b, ir, ii)
                     if slope:
                         tr, ti = _slope_sum(a, b, powers[p], ir, ii)
                         r += (tr * hx + ti * hy) / square
@@ -356,7 +353,7 @@ def near_matrix(
                             imaginary = (wi[per * p + j] * ex - wr[per * p + j] * ey) / (ex * ex + ey * ey)
                             out[at + j] = imaginary / (2 * np.pi)
                     else:
-                        _integrals((dx * hx + dy * hy) / square, (dy * hx - dx * hy) / square, False, ir, ii)
+                        _integrals((dx * hx + dy * hy) / square, (dy * hx - dx * hy) / square, ir, ii)
                         for j in range(per):
                             total = 0.0
                             for k in range(per):

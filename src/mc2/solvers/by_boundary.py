@@ -48,12 +48,12 @@ class BoundaryCorrector(Corrector):
         begin = time.perf_counter()
         mask = problem.mask(grid)
         if judged:
-            fit, evaluator = fit_and_bound(problem, grid)
+            fit, evaluator = fit_and_bound(problem, grid, progress)
             error = rms(evaluator.standard_error(*(c[mask] for c in grid.points())))
             reason = "fitted on the boundary, judged at fresh boundary points"
             reason += ", by a bound" if bounded else "; walks cannot judge it"
         else:
-            fit = fit_boundary(problem, grid)
+            fit = fit_boundary(problem, grid, report=progress)
             evaluator, error = UnjudgedEvaluator(fit.field), np.inf
             reason = "fitted on the boundary, and judged by nothing: see certify"
         values, spent = fit.field.on_grid(grid, mask), time.perf_counter() - begin

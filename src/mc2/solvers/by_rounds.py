@@ -64,7 +64,7 @@ class RoundsCorrector(Corrector):
     ) -> Solution:
         options = check_options(options)
         if not can_walk(problem):
-            return BoundaryCorrector().solve(problem, goal, grid, options)
+            return BoundaryCorrector().solve(problem, goal, grid, options, progress)
         check_walks(goal)
         with one_thread():
             prepare(problem, options)

@@ -91,7 +91,7 @@ class Corrector(ABC):
         problem: of ordinary size, as `mc2.problems.Frame` makes it.
         goal: what is asked for.
         options: of the walks.
-        progress: called with (walks done, walks in all).
+        progress: called with (done, in all): of walks, or of the steps of a fit.
         """
 
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from mc2.fits.boundary import BoundaryFit, fit_boundary
 from mc2.fits.clamped import fit_plate
 from mc2.fits.conditions import ConditionFit, fit_conditions
+from mc2.fits.layer_fit import Report
 from mc2.fits.resonance import evaluator_from_boundary
 from mc2.geometry import Grid
 from mc2.problems import Problem
@@ -33,13 +34,16 @@ class ConditionEvaluator:
         return np.hypot(self.found.error, (1 + self.found.amplification) * own)
 
 
-def fit_and_bound(problem: Problem, grid: Grid | None = None) -> tuple[BoundaryFit, Evaluator]:
+def fit_and_bound(
+    problem: Problem, grid: Grid | None = None, report: Report | None = None
+) -> tuple[BoundaryFit, Evaluator]:
     """A fit of the boundary data, and what evaluates it with bounds for its error.
 
     The problem must have Neumann, Robin or clamped conditions, or solutions that oscillate.
+    report: called with the steps of the fit that are done, and their number at most.
     """
     if problem.reflecting or problem.clamped:
-        found = fit_plate(problem, grid) if problem.clamped else fit_conditions(problem, grid)
+        found = fit_plate(problem, grid) if problem.clamped else fit_conditions(problem, grid, report=report)
         return found.fit, ConditionEvaluator(found)
-    fit = fit_boundary(problem, grid)
+    fit = fit_boundary(problem, grid, report=report)
     return fit, evaluator_from_boundary(problem, fit)

@@ -56,7 +56,7 @@ def solve(
         given. What it would take is said before they are spent.
     seed, epsilon, unit, sampling, stratify, estimator, device, threads: of the walks, as of `mc2.estimate`.
     max_steps: where a walk is cut off; if not given, 1,024 in rounds, else 128, and 65,536 where some part reflects.
-    progress: called with (walks done, walks in all).
+    progress: called with (done, in all): of walks, or of the steps of a fit; each begins anew.
 
     A problem that walks cannot solve is solved by boundary least squares alone, and the solution's method says so:
     Helmholtz problems with k² above half the first eigenvalue, or with Neumann or Robin conditions, and problems with
