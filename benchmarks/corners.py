@@ -100,11 +100,13 @@ def ngsolve(name):
     grid = Grid.covering(problem.domain, 256)
     row = {}
     for size, grade in GRADES:
-        start = time.perf_counter()
-        values, unknowns = by_elements(problem, name, grid, size, grade)
-        seconds = time.perf_counter() - start
+        seconds = []
+        for _ in range(REPEATS):
+            start = time.perf_counter()
+            values, unknowns = by_elements(problem, name, grid, size, grade)
+            seconds.append(time.perf_counter() - start)
         certificate = mc2.certify(problem, values, grid=grid)
-        row = summary(name, seconds, certificate, values, grid, unknowns=unknowns, mesh=[size, grade])
+        row = summary(name, min(seconds), certificate, values, grid, unknowns=unknowns, mesh=[size, grade])
         if row["certified"] < tolerance:
             return row
     return row | {"failed": True}
@@ -126,7 +128,7 @@ def by_elements(problem, name, grid, size, grade):
     space = ng.H1(mesh, order=ORDER, dirichlet="rim")
     u, v = space.TnT()
     form = ng.BilinearForm(ng.grad(u) * ng.grad(v) * ng.dx, condense=True)
-    source = 1.0 if name in WIGGLY else 0.0
+    source = ng.CoefficientFunction(1.0 if name in WIGGLY else 0.0)
     right = ng.LinearForm(source * v * ng.dx).Assemble()
     given = ng.sqrt(ng.x * ng.x) if name in WIGGLY else ng.sqrt(0.5 * (ng.sqrt(ng.x**2 + ng.y**2) + ng.x))
     field = ng.GridFunction(space)

@@ -34,6 +34,7 @@ from mc2.problems import Problem
 from mc2.problems.problem import need_dirichlet
 
 Array = NDArray[np.float64]
+Place = tuple[float, float]
 DEGREES = (16, 32, 64)
 """Tried one after the other, until the boundary is fitted."""
 HOLE_DEGREE = 16
@@ -44,7 +45,7 @@ GOOD = 1e-7
 LAYER_GOOD = 3e-11
 """Misfit for every side of a polygon at which a double layer is good enough, if no accuracy is asked for."""
 FEW_SIDES = 32
-"""Sides of a polygon up to which poles are tried where a double layer is not good."""
+"""Sides of a polygon up to which data that jump have poles, and angles around the jumps, before a double layer."""
 HELPS = 1e-2
 """Part to which a higher degree must bring the misfit for another to be tried before a double layer is."""
 SAMPLES = 1600
@@ -195,14 +196,11 @@ def fit_boundaries(
     features = [found for fitter in fitters for found in fitter.features]
     layered = can_fit_layer(problems[0])
     left = _fit_degrees(fitters, features, layered, report)
+    if not layered or problems[0].domain.pieces.size <= FEW_SIDES:
+        good = [fitter for fitter in left if fitter.misfit < GOOD]
+        left = good + _fit_poles([fitter for fitter in left if fitter.misfit >= GOOD], features, layered)
     if layered:
         left = [fitter for fitter in left if not _fit_layer(fitter, accuracy, report)]
-    few = not layered or problems[0].domain.pieces.size <= FEW_SIDES
-    systems.fitters = [fitter for fitter in left if few and fitter.found.misfit >= GOOD]
-    if systems.fitters:
-        basis, layout = _with_poles(problems, waves, features)
-        for fitter in systems.fitters:
-            fitter.fit(basis, layout)
     for fitter in left:
         if fitter.oscillates:
             systems.fitters = [fitter]
@@ -235,6 +233,22 @@ def _fit_degrees(
         if report:
             report(number, len(degrees))
     return left
+
+
+def _fit_poles(fitters: "list[_Fitter]", features: list[Features], layered: bool) -> "list[_Fitter]":
+    """Fit functions with poles; those for which a double layer, if there is one, is to be tried as well."""
+    if not fitters:
+        return []
+    problems, domain, systems = [fitter.problem for fitter in fitters], fitters[0].problem.domain, fitters[0].systems
+    corners = domain.corners()
+    breaks = zip(*(find_breaks(problem, corners, features) for problem in problems), strict=True)
+    jumps, kinks = (_apart(places, domain) for places in breaks)
+    if layered and not jumps:  # there are angles around jumps, which no polynomial has
+        return fitters
+    basis, layout = _with_poles(problems[0], fitters[0].waves, features, jumps, kinks)
+    systems.fitters = fitters
+    misfits = [fitter.fit(basis, layout).misfit for fitter in fitters]
+    return [fitter for fitter, misfit in zip(fitters, misfits, strict=True) if not (layered and misfit < GOOD)]
 
 
 def _fit_layer(fitter: "_Fitter", accuracy: float | None, report: Report | None) -> bool:
@@ -367,6 +381,11 @@ class _Fitter:
         return self.best
 
     @property
+    def misfit(self) -> float:
+        """Of the best so far, in units of the data."""
+        return np.inf if self.best is None else self.best.misfit
+
+    @property
     def oscillates(self) -> bool:
         """Whether the best misfit is large, and all around, not just at a few places."""
         return self.best is not None and self.best.misfit > UNRESOLVED and self.spread_out
@@ -384,24 +403,24 @@ def _even_layout(problem: Problem, waves: int, features: list[Features]) -> Layo
     return Layout(problem.domain, _narrow(features), max(SAMPLES, 2 * PER_FUNCTION * (DEGREES[-1] + waves)))
 
 
-def _narrow(features: list[Features]) -> list[tuple[float, float]]:
+def _narrow(features: list[Features]) -> list[Place]:
     return [(float(x), float(y)) for found in features for x, y in found.places]
 
 
-def _with_poles(problems: Sequence[Problem], waves: int, features: list[Features]) -> tuple[Basis, Layout]:
+def _with_poles(
+    problem: Problem, waves: int, features: list[Features], jumping: list[Place], bent: list[Place]
+) -> tuple[Basis, Layout]:
     """A basis with poles all around the domain, crowded towards whatever is rough, and where to sample the boundary.
 
-    Problems have the same domain and operator; there are poles where the data of any of them are rough.
+    features, jumping, bent: of the data, which are narrow, or jump, or have a kink.
     """
-    domain, operator = problems[0].domain, problems[0].operator
-    layout = _even_layout(problems[0], waves, features)
+    domain, operator = problem.domain, problem.operator
+    layout = _even_layout(problem, waves, features)
     plain = make_basis(domain, operator, DEGREES[1] + waves, HOLE_DEGREE)
     share = 2 if plain.doubled else 1  # with four times the functions, half the poles
-    corners, narrow = domain.corners(), _narrow(features)
-    breaks = zip(*(find_breaks(problem, corners, features) for problem in problems), strict=True)
-    jumps, kinks = ([look_around(domain, *at) for at in _apart(places, domain)] for places in breaks)
-    bumps = [look_around(domain, *at) for at in narrow]
-    sharp = sorted(corners, key=lambda corner: -abs(corner.angle - np.pi))
+    narrow = _narrow(features)
+    jumps, kinks, bumps = ([look_around(domain, *at) for at in places] for places in (jumping, bent, narrow))
+    sharp = sorted(domain.corners(), key=lambda corner: -abs(corner.angle - np.pi))
     rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
     crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
