@@ -24,6 +24,8 @@ LEAF_NODES = 32
 """Nodes of a leaf, about."""
 LEAF_TARGETS = 48
 """Targets of a leaf, about."""
+LEAVES = 256
+"""Leaves whose rows of a matrix are made at a time, to begin with."""
 REACH = {2: 6.0, 4: 3.5, 8: 2.5, 16: 1.7}
 """By the number of nodes of a panel: half lengths from its middle within which its quadrature is not good enough."""
 
@@ -240,20 +242,35 @@ class Operator:
         sizes = panels * columns * layer.per**2
         self.offsets = np.concatenate([[0], np.cumsum(sizes)])
         self.entries = np.empty(int(self.offsets[-1]))
-        kernels.near_matrix(
-            self.pairs.starts, self.pairs.leaves, layer.panels, self.tree.levels, *_parts(layer.nodes),
-            *_parts(layer.weights), rule(layer.per).inverse, REACH[layer.per], self.offsets, self.entries,
-        )  # fmt: skip
+        z, w = _parts(layer.nodes), _parts(layer.weights)
+
+        def fill(leaves: NDArray[np.int64]) -> None:
+            for part in portions(leaves.size, LEAVES):
+                kernels.near_matrix(
+                    leaves[part], self.pairs.starts, self.pairs.leaves, layer.panels, self.tree.levels, *z, *w,
+                    rule(layer.per).inverse, REACH[layer.per], self.offsets, self.entries,
+                )  # fmt: skip
+
+        in_halves(fill, self.leaves)
+
+    @cached_property
+    def leaves(self) -> NDArray[np.int64]:
+        """The places of all leaves."""
+        return np.arange(1 << self.tree.levels)
 
     def __call__(self, density: Array) -> Array:
         layer, charges = self.layer, Charges(self.layer, density)
         out, unused = np.zeros(density.size), np.zeros(density.size)
         local = charges.local(self.tree, self.pairs)
         kernels.add_local(charges.x, charges.y, layer.per, self.tree.boxes, self.tree.levels, local, False, out, unused)
-        kernels.multiply_near(
-            self.pairs.starts, self.pairs.leaves, layer.start.size, layer.per, self.tree.levels, self.entries,
-            self.offsets, density, out,
-        )  # fmt: skip
+
+        def multiply(leaves: NDArray[np.int64]) -> None:
+            kernels.multiply_near(
+                leaves, self.pairs.starts, self.pairs.leaves, layer.start.size, layer.per, self.tree.levels,
+                self.entries, self.offsets, density, out,
+            )  # fmt: skip
+
+        in_halves(multiply, self.leaves)
         return out
 
 

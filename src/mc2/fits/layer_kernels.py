@@ -326,16 +326,16 @@ def _slope_sum(a: Any, b: Any, powers: Any, ir: Any, ii: Any) -> Any:
 
 @kernel
 def near_matrix(
-    starts: Any, leaves: Any, panels: Any, levels: Any, zr: Any, zi: Any, wr: Any, wi: Any, inverse: Any, reach: Any,
-    offsets: Any, out: Any,
+    chosen: Any, starts: Any, leaves: Any, panels: Any, levels: Any, zr: Any, zi: Any, wr: Any, wi: Any, inverse: Any,
+    reach: Any, offsets: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Entries of ½ + K, the limits from inside of v at all nodes for densities 1 at one node, for near leaves.
+    """Entries of ½ + K, the limits from inside of v at the nodes of chosen leaves for densities 1 at a node nearby.
 
     inverse[k, j]: coefficients of powers from values at the nodes. offsets: where the entries of a leaf's rows begin.
     """
     bottom, count, per = 1 << levels, panels.shape[0], zr.size // panels.shape[0]
     ir, ii = np.empty(per), np.empty(per)
-    for leaf in range(bottom):
+    for leaf in chosen:
         at = offsets[leaf]
         for i in range(per * (leaf * count // bottom), per * ((leaf + 1) * count // bottom)):
             for place in range(starts[leaf], starts[leaf + 1]):
@@ -364,11 +364,12 @@ def near_matrix(
 
 @kernel
 def multiply_near(
-    starts: Any, leaves: Any, count: Any, per: Any, levels: Any, entries: Any, offsets: Any, density: Any, out: Any
-) -> None:
-    """Add the product of `near_matrix` with a density."""
+    chosen: Any, starts: Any, leaves: Any, count: Any, per: Any, levels: Any, entries: Any, offsets: Any, density: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """Add the product of `near_matrix` with a density, at the nodes of chosen leaves."""
     bottom = 1 << levels
-    for leaf in range(bottom):
+    for leaf in chosen:
         at = offsets[leaf]
         for i in range(per * (leaf * count // bottom), per * ((leaf + 1) * count // bottom)):
             total = 0.0
