@@ -13,7 +13,7 @@ import numpy as np
 from mc2.errors import InputError, short
 from mc2.geometry import kernels, rings
 from mc2.geometry.clipping import clip
-from mc2.geometry.domain import Bounds, Domain, Leaf
+from mc2.geometry.domain import Bounds, Constants, Domain, Leaf
 from mc2.geometry.pieces import Boundary
 
 MAX_SHAPES = 1000
@@ -80,7 +80,7 @@ class Composition(Domain):
         heaviest = max(operands, key=lambda entry: entry[1].registers)
         return [heaviest, *(entry for entry in operands if entry is not heaviest)]
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         (_, heaviest), *rest = self._order()
         heaviest.emit(code, constants, out)
         for index, operand in rest:

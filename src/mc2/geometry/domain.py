@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 Bounds = tuple[float, float, float, float]
 """(xmin, xmax, ymin, ymax)."""
+Constants: TypeAlias = "array[float]"
+"""The constants of a program, as a list of numbers grows."""
 
 
 class DomainProgram(NamedTuple):
@@ -63,7 +66,7 @@ class Domain(metaclass=CheckedArguments):
         """Registers that the program needs."""
 
     @abstractmethod
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         """Append the program that leaves the distance in register `out`, using only registers from there on."""
 
     @abstractmethod
@@ -93,15 +96,15 @@ class Domain(metaclass=CheckedArguments):
     @cached_property
     def program(self) -> DomainProgram:
         """The domain as the kernels read it."""
-        if self.registers > kernels.MAX_REGISTERS:
+        if self.registers > kernels.PROGRAM_REGISTERS:
             raise InputError(
-                f"the domain needs {self.registers} registers and {kernels.MAX_REGISTERS} are there: "
+                f"the domain needs {self.registers} registers and {kernels.PROGRAM_REGISTERS} are there: "
                 "build it with fewer nested operations, e.g. Union(a, b, c, ...)"
             )
         code: list[tuple[int, int, int, int]] = []
-        constants: list[float] = []
+        constants = array("d")
         self.emit(code, constants, 0)
-        return DomainProgram(np.array(code, np.int32), np.array(constants))
+        return DomainProgram(np.array(code, np.int32), np.array(constants, float))
 
     @cached_property
     def boundary(self) -> Boundary:

@@ -3,6 +3,7 @@
 A domain is a small program, so that one kernel serves every domain. Its `code` has rows ``(op, out, a, b)``:
 
 - a shape writes its distance to register ``out``; ``a`` is where its constants start, and a polygon has ``b`` edges;
+- an outline is a polygon of very many edges, with a tree over them (see `mc2.geometry.outline_kernels`);
 - a Boolean combines registers ``a`` and ``b`` into ``out``, which is one of the two.
 
 The distance of the whole is left in register 0. A shape's constants are its center, the cosine and sine of its angle
@@ -15,10 +16,15 @@ from typing import Any
 import numpy as np
 
 from mc2.compute.compile import LANES, inlined, kernel, scalar
+from mc2.geometry.outline_kernels import SCRATCH, outline_lanes, outline_point
 
-DISK, RECTANGLE, ELLIPSE, ANNULUS, TRIANGLE, HEXAGON, STADIUM, POLYGON, UNION, INTERSECTION, DIFFERENCE = range(11)
+DISK, RECTANGLE, ELLIPSE, ANNULUS, TRIANGLE, HEXAGON, STADIUM, POLYGON, OUTLINE = range(9)
+UNION, INTERSECTION, DIFFERENCE = range(9, 12)
 
-MAX_REGISTERS = 8
+PROGRAM_REGISTERS = 8
+"""Most registers of a program."""
+MAX_REGISTERS = PROGRAM_REGISTERS + SCRATCH
+"""Rows of lanes that a program is run with: some instructions need room to work in."""
 EDGE = 7
 """Constants of one edge: start x, start y, end y, edge x, edge y, 1/length², run over rise (0 if horizontal)."""
 
@@ -203,6 +209,8 @@ def distance_lanes(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
             _stadium_lanes(constants, a, x, y, registers, out)
         elif op == POLYGON:
             _polygon_lanes(constants, a, b, x, y, registers, out)
+        elif op == OUTLINE:
+            outline_lanes(constants, a, x, y, registers[PROGRAM_REGISTERS:], registers[out])
         elif op == UNION:
             _union_lanes(registers, out, a, b)
         elif op == INTERSECTION:
@@ -269,6 +277,8 @@ def distance_point(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
             found = shape_point(op, cx, cy, cos, sin, T(c[a + 4]), T(c[a + 5]), x, y)
         elif op == POLYGON:
             found = _polygon_point(constants, a, b, x, y)
+        elif op == OUTLINE:
+            found = outline_point(constants, np.int64(a), x, y)
         elif op == UNION:
             found = union(registers[a], registers[b])
         elif op == INTERSECTION:

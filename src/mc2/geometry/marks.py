@@ -12,7 +12,7 @@ import numpy as np
 
 from mc2.checks import finite, numbers, positive
 from mc2.errors import InputError, one_line, short, unknown
-from mc2.geometry.domain import Bounds, Domain, Leaf
+from mc2.geometry.domain import Bounds, Constants, Domain, Leaf
 from mc2.geometry.parts import marked, part_name
 from mc2.geometry.pieces import Boundary, placed
 
@@ -106,7 +106,7 @@ class Marked(Domain):
     def depth(self) -> int:
         return self.domain.depth
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         self.domain.emit(code, constants, out)
 
     def leaves(self) -> Iterator[Leaf]:

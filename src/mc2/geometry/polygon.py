@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -12,10 +11,14 @@ import numpy as np
 
 from mc2.checks import finite, positive
 from mc2.geometry import curves, kernels
-from mc2.geometry.domain import Bounds, Leaf
+from mc2.geometry.domain import Bounds, Constants, Leaf
+from mc2.geometry.outline_tree import OutlineTree, outline_tree
 from mc2.geometry.parts import part_name
 from mc2.geometry.pieces import Boundary, make_pieces
 from mc2.geometry.rings import Ring, check_rings, read_rings
+
+MOST_EDGES = 256
+"""Edges that a distance visits one by one; with more there is a tree over them."""
 
 
 @final
@@ -82,22 +85,38 @@ class Polygon(Leaf):
         angles = [np.arctan2(edge[:, 1], edge[:, 0]) for edge in edges]
         return np.concatenate([np.abs(np.angle(np.exp(1j * (a - np.roll(a, 1))))) for a in angles])
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
+        if self.vertex_count > MOST_EDGES:
+            code.append((kernels.OUTLINE, out, len(constants), 0))
+            constants.frombytes(self._tree.constants().tobytes())
+            return
         edges = [edge for ring in self.rings for edge in zip(ring, (*ring[1:], ring[0]), strict=True)]
         code.append((kernels.POLYGON, out, len(constants), len(edges)))
         for (x0, y0), (x1, y1) in edges:
             x, y = x1 - x0, y1 - y0
             constants.extend((x0, y0, y1, x, y, 1 / (x * x + y * y), x / y if y else 0.0))
 
+    @cached_property
+    def _tree(self) -> OutlineTree:
+        """For very many edges: with the domain on their left."""
+        return outline_tree(self._oriented, closed=True)
+
+    @property
+    def _oriented(self) -> list[np.ndarray]:
+        """The rings with the domain on their left: the outer one counter-clockwise, holes clockwise."""
+        return [ring if self._is_left(k) else ring[::-1] for k, ring in enumerate(self._arrays)]
+
+    def _is_left(self, k: int) -> bool:
+        """Whether a ring has the domain on its left."""
+        x, y = (self._arrays[k] - self._arrays[k][0]).T
+        return bool((np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) > 0) == (k == 0))
+
     def find_boundary(self) -> Boundary:
         curves, parts = [], []
         edges = len(self.vertices)
         for k, ring in enumerate(self._arrays):
-            following = np.roll(ring, -1, axis=0)
-            left = np.sum(ring[:, 0] * following[:, 1] - ring[:, 1] * following[:, 0]) > 0
             part = np.arange(edges) if k == 0 else np.full(len(ring), edges + k - 1)
-            # the domain is on the left of the outer ring if that is counter-clockwise, and of holes if clockwise
-            forward = left == (k == 0)
+            forward = self._is_left(k)
             curves.append((ring if forward else ring[::-1], 0.0))
             parts.append(part if forward else np.roll(part[::-1], -1))
         if self.name is not None:
@@ -106,21 +125,28 @@ class Polygon(Leaf):
         return Boundary(make_pieces(curves, parts), names, (False,) * len(names))
 
     def move(self, dx: float, dy: float) -> Polygon:
-        right, up = finite("dx", dx), finite("dy", dy)
-        return self._mapped(lambda x, y: (x + right, y + up))
+        return self._placed(1, complex(finite("dx", dx), finite("dy", dy)))
 
     def rotate(self, angle: float) -> Polygon:
         turn = finite("angle", angle)
-        cos, sin = math.cos(turn), math.sin(turn)
-        return self._mapped(lambda x, y: (cos * x - sin * y, sin * x + cos * y))
+        return self._placed(complex(math.cos(turn), math.sin(turn)), 0)
 
     def scale(self, factor: float) -> Polygon:
-        factor = positive("factor", factor)
-        return self._mapped(lambda x, y: (factor * x, factor * y))
+        return self._placed(positive("factor", factor), 0)
 
-    def _mapped(self, function: Callable[[float, float], tuple[float, float]]) -> Polygon:
-        outer, *holes = ([function(x, y) for x, y in ring] for ring in self.rings)
-        return Polygon(outer, holes, name=self.name)
+    def _placed(self, factor: complex, shift: complex) -> Polygon:
+        """Multiplied by a complex factor and then moved. A tree moves along, so that it is made only once."""
+        turn, moved = complex(factor), []
+        for ring in self._arrays:
+            x, y = ring.T
+            points = x * turn.real - y * turn.imag + shift.real, x * turn.imag + y * turn.real + shift.imag
+            moved.append(np.stack(points, axis=1).tolist())
+        found = object.__new__(Polygon)  # what was checked once stays so
+        object.__setattr__(found, "rings", tuple(tuple(map(tuple, ring)) for ring in moved))
+        object.__setattr__(found, "name", self.name)
+        if self.vertex_count > MOST_EDGES:
+            found.__dict__["_tree"] = self._tree.placed(turn, complex(shift))
+        return found
 
     def describe(self) -> dict[str, Any]:
         outer, *holes = ([list(vertex) for vertex in ring] for ring in self.rings)

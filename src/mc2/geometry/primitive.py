@@ -14,7 +14,7 @@ import numpy as np
 from mc2.checks import finite, point, positive
 from mc2.errors import InputError
 from mc2.geometry import curves
-from mc2.geometry.domain import Bounds, Leaf
+from mc2.geometry.domain import Bounds, Constants, Leaf
 from mc2.geometry.parts import part_name
 from mc2.geometry.pieces import Boundary, Pieces, make_pieces, placed
 
@@ -86,7 +86,7 @@ class Shape(Leaf):
         cos, sin = math.cos(self.angle), math.sin(self.angle)
         return self.curve(t) @ np.array([[cos, sin], [-sin, cos]]) + self.center
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         code.append((self.op, out, len(constants), 0))
         # A shape with one parameter repeats it: a square is a rectangle.
         a, b = (*self.parameters, *self.parameters)[:2]
@@ -172,7 +172,7 @@ class CorneredShape(Shape):
     def own_pieces(self) -> Pieces:
         return make_pieces([(self.vertices, 0.0)], [range(len(self.sides))])
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         from mc2.geometry.polygon import Polygon
 
         if hasattr(self, "op"):
