@@ -21,6 +21,7 @@ from mc2.geometry.shapes import (
     Stadium,
     Triangle,
 )
+from mc2.geometry.slit import Slit
 
 __all__ = [
     "SHAPES",
@@ -40,6 +41,7 @@ __all__ = [
     "Pieces",
     "Polygon",
     "Rectangle",
+    "Slit",
     "Square",
     "Stadium",
     "Triangle",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mc2.geometry.crossings import find_cuts, split
 from mc2.geometry.nearest import foot
 from mc2.geometry.pieces import STRAIGHT_ON, Boundary, Indices, Numbers, Pieces, successors
+from mc2.geometry.slit import Slit
 
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SMALL = 1e3
 """What is smaller than so many times the rounding of distances does not exist: gaps between pieces, for one."""
 HOLE = "hole {}"
+BACK = 1e-9
+"""Turns to the left by all but so many radians go back around the end of a slit."""
 BEND = 0.1
 """Turns of fewer radians, where a smooth curve goes on, are what its pieces leave of its bend."""
 
@@ -38,6 +41,9 @@ def clip(domain: Domain, operands: Sequence[Domain]) -> Boundary:
     owner = np.repeat(np.arange(len(operands)), [boundary.pieces.size for boundary in boundaries])
     stretches, of = split(whole, find_cuts(whole, owner, tolerance), tolerance)
     left, right = _sides(domain, operands, stretches, owner[of], tolerance)
+    # a slit has a piece for each of its sides, of which the left one counts
+    two_sided = np.array([isinstance(operand, Slit) for operand in operands], bool)[owner[of]]
+    right &= ~two_sided
     kept = np.flatnonzero(left != right)
     starts, ends = _smooth_starts(whole, of), stretches.smooth
     soft = Soft(np.where(right, ends, starts)[kept], np.where(right, starts, ends)[kept])
@@ -122,6 +128,7 @@ def _chained(pieces: Pieces, soft: Soft, owner: Indices, tolerance: float) -> Pi
         if candidates:
             # where several meet, the sharpest turn to the left keeps what is connected in one curve
             turns = np.mod(-np.angle(-leaving[candidates] / arriving[k]), 2 * np.pi)
+            turns = np.where(turns < BACK, 2 * np.pi, turns)  # around the end of a slit
             best = candidates[int(np.argmin(turns))]
             following[k] = best
             free[best] = False

@@ -11,6 +11,7 @@ from mc2.geometry.exterior import Exterior
 from mc2.geometry.marks import Marked, read_mark
 from mc2.geometry.polygon import Polygon
 from mc2.geometry.shapes import SHAPES
+from mc2.geometry.slit import Slit
 
 
 def from_description(data: Any, folder: Path | None = None) -> Domain:
@@ -80,7 +81,7 @@ def _read_drawing(data: dict[str, Any], folder: Path | None) -> Domain:
 
 
 def _read_shape(data: dict[str, Any]) -> Domain:
-    kinds: dict[str, Any] = {**SHAPES, "polygon": Polygon}
+    kinds: dict[str, Any] = {**SHAPES, "polygon": Polygon, "slit": Slit}
     arguments = {str(key): value for key, value in data.items() if key != "shape"}
     if not isinstance(data["shape"], str) or data["shape"] not in kinds:
         raise unknown("shape", data["shape"], kinds)

@@ -3,7 +3,8 @@
 A domain is a small program, so that one kernel serves every domain. Its `code` has rows ``(op, out, a, b)``:
 
 - a shape writes its distance to register ``out``; ``a`` is where its constants start, and a polygon has ``b`` edges;
-- an outline is a polygon of very many edges, with a tree over them (see `mc2.geometry.outline_kernels`);
+- an outline is a polygon of very many edges, with a tree over them (see `mc2.geometry.outline_kernels`), or a slit, for
+  which ``b`` is 1;
 - a Boolean combines registers ``a`` and ``b`` into ``out``, which is one of the two.
 
 The distance of the whole is left in register 0. A shape's constants are its center, the cosine and sine of its angle
@@ -186,6 +187,15 @@ def _polygon_lanes(constants: Any, at: Any, edges: Any, x: Any, y: Any, register
             registers[out, i] = edge(registers[out, i], x[i], y[i], x0, y0, y1, ex, ey, inverse, slope)
     for i in range(LANES):
         registers[out, i] = signed_root(registers[out, i])
+
+
+@scalar
+def has_slit(code: Any) -> Any:
+    """Whether a program has slits, on whose two sides a point can be as near."""
+    found = False
+    for row in range(code.shape[0]):
+        found |= code[row, 0] == OUTLINE and code[row, 3] == 1
+    return found
 
 
 @scalar

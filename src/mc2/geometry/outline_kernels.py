@@ -26,12 +26,13 @@ import numpy as np
 
 from mc2.compute.compile import LANES, scalar
 
-CENTER_X, CENTER_Y, COSINE, SINE, SIZE, START, SIDE, CELLS, NODES, FAR = range(10)
+CENTER_X, CENTER_Y, COSINE, SINE, SIZE, SHORT, START, SIDE, CELLS, NODES, FAR = range(11)
 """The header. An outline is kept in a frame of its own, so that it can be moved, turned and scaled by a few numbers:
-the center of that frame, the cosine and sine of its angle over its size, and its size. In that frame: the lower and
-left end of the cells, how many there are along a side, and where their numbers begin, where nodes begin, and the sign
-of the distance outside all cells."""
-HEADER = 10
+the center of that frame, the cosine and sine of its angle over its size, and its size; and by how much distances are
+shortened in float32 (for slits: walks must not come so near that rounding could bring them to the other side). In that
+frame: the lower and left end of the cells, how many there are along a side, and where their numbers begin, where nodes
+begin, and the sign of the distance outside all cells."""
+HEADER = 11
 NODE = 8
 """Numbers of a node."""
 RUN = 2.0
@@ -147,7 +148,7 @@ def outline_point(c: Any, at: Any, x: Any, y: Any) -> Any:
             square = node_square(c, node, qx, qy)
             found = node if square < best else found
             best = min(best, square)
-        best = math.sqrt(best) - T(c[leaf + 1])
+        best = (math.sqrt(best) - T(c[leaf + 1])) * T(c[at + SHORT])
     else:
         for k in range(first, first + np.int32(c[leaf + 2])):
             best, found = open_node(c, at, at + np.int64(c[k]), qx, qy, best, found)
@@ -231,10 +232,10 @@ def outline_lanes(constants: Any, at: Any, x: Any, y: Any, scratch: Any, distanc
         if scratch[CELL, i] == T(0):
             qx, qy = _between(scratch[OWN_X, i], start, stop), _between(scratch[OWN_Y, i], start, stop)
             scratch[CELL, i] = node_sign(c, np.uint32(scratch[U, i]), qx, qy)
-    size = c[SIZE]
+    size, short = c[SIZE], c[SHORT]
     for i in range(LANES):
         beyond_x = scratch[OWN_X, i] - _between(scratch[OWN_X, i], start, stop)
         beyond_y = scratch[OWN_Y, i] - _between(scratch[OWN_Y, i], start, stop)
-        near = math.sqrt(distances[i]) - scratch[V, i]
+        near = (math.sqrt(distances[i]) - scratch[V, i]) * short
         far = math.sqrt(near * near + beyond_x * beyond_x + beyond_y * beyond_y)
         distances[i] = size * scratch[CELL, i] * far

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mc2.errors import InputError
 from mc2.geometry import outline_kernels as kernels
 from mc2.geometry.outline_making_kernels import make_cells, make_nodes
+from mc2.geometry.pieces import filling_order
 
 Array = NDArray[np.float64]
 
@@ -23,8 +24,8 @@ ROUNDING = 1e-6
 """By how much float32 may be off in telling cells apart, in units of the size."""
 MOST_NUMBERS = 1 << 24
 """Numbers of a tree: places are counted in float32, which can count no farther."""
-LONE = 1e-9
-"""Edges that are shorter than this part of the size are points."""
+SHORTER = 0.02
+"""Part of the distance to a slit by which walks stay away from it: see `mc2.geometry.outline_kernels.SHORT`."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class OutlineTree:
         """What the kernels read."""
         size, found = abs(self.factor), self.numbers.copy()
         turn = self.factor / size
-        found[: kernels.START] = self.center.real, self.center.imag, turn.real / size, turn.imag / size, size
+        found[: kernels.SHORT] = self.center.real, self.center.imag, turn.real / size, turn.imag / size, size
         return found
 
 
@@ -56,7 +57,7 @@ def outline_tree(chains: Sequence[Array], closed: bool, sign: float = 0.0) -> Ou
     low = np.min([chain.min(axis=0) for chain in chains], axis=0)
     high = np.max([chain.max(axis=0) for chain in chains], axis=0)
     size, center = float((high - low).max()), 0.5 * low + 0.5 * high
-    own = [(chain - center) / size for chain in _in_order(chains, low, size)]
+    own = [(chain - center) / size for chain in _in_order(chains)]
     starts = own if closed else [chain[:-1] for chain in own]
     ends = [np.roll(chain, -1, axis=0) if closed else chain[1:] for chain in own]
     signs = np.concatenate([_vertex_signs(chain) if closed else np.zeros((len(chain) - 1, 2)) for chain in own])
@@ -65,14 +66,10 @@ def outline_tree(chains: Sequence[Array], closed: bool, sign: float = 0.0) -> Ou
     return OutlineTree(numbers, complex(*center), complex(size))
 
 
-def _in_order(chains: Sequence[Array], low: Array, size: float) -> list[Array]:
-    """Chains so that those that are near each other follow each other: along a curve that fills the plane."""
+def _in_order(chains: Sequence[Array]) -> list[Array]:
+    """Chains so that those that are near each other follow each other."""
     centers = np.array([0.5 * (chain.min(axis=0) + chain.max(axis=0)) for chain in chains])
-    place = ((centers - low) / size * 65_535).astype(np.int64)
-    key = np.zeros(len(chains), np.int64)
-    for bit in range(16):
-        key |= ((place[:, 0] >> bit & 1) << 2 * bit) | ((place[:, 1] >> bit & 1) << 2 * bit + 1)
-    return [chains[k] for k in np.argsort(key, kind="stable")]
+    return [chains[k] for k in filling_order(centers)]
 
 
 def _vertex_signs(ring: Array) -> Array:
@@ -96,7 +93,8 @@ def _numbers(start: Array, end: Array, owner: NDArray[np.int64], signs: Array, s
     room = used + side * side + 100 * count + 10_000
     while room <= MOST_NUMBERS:
         found = np.zeros(room)
-        found[kernels.START :][:5] = -0.5 - MARGIN, side, 0, kernels.HEADER, sign or -1.0
+        header = 1 - SHORTER if sign else 1.0, -0.5 - MARGIN, side, 0, kernels.HEADER, sign or -1.0
+        found[kernels.SHORT : kernels.HEADER] = header
         found[kernels.HEADER : used] = nodes.ravel()
         made = make_cells(found, used, coarse, side, ROUNDING, SMALLEST, sign)
         if made >= 0:

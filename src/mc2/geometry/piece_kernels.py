@@ -56,18 +56,72 @@ def on_left(p: Any, x: Any, y: Any) -> Any:
     return p[8] * (p[7] - np.sqrt(cx * cx + cy * cy)) >= 0
 
 
+@scalar
+def box_square(box: Any, x: Any, y: Any) -> Any:
+    """The squared distance of a point to a box (xmin, ymin, xmax, ymax)."""
+    u = max(box[0] - x, x - box[2], 0.0)
+    v = max(box[1] - y, y - box[3], 0.0)
+    return u * u + v * v
+
+
 @kernel
-def nearest(pieces: Any, x: Any, y: Any, found: Any, distance: Any) -> None:
+def make_boxes(low: Any, high: Any, order: Any, boxes: Any, skips: Any) -> None:
+    """Boxes [2n - 1, 4] around all pieces, around each half of them, and so on, a box before its halves.
+
+    low, high: corners of the pieces' own boxes. order: of the pieces. skips: boxes within each, and itself.
+    """
+    stack = np.empty((128, 2), np.int64)
+    stack[0, 0], stack[0, 1] = 0, order.size
+    waiting, place = 1, 0
+    while waiting > 0:
+        waiting -= 1
+        first, last = stack[waiting, 0], stack[waiting, 1]
+        boxes[place, :2], boxes[place, 2:] = np.inf, -np.inf
+        for k in order[first:last]:
+            for axis in range(2):
+                boxes[place, axis] = min(boxes[place, axis], low[k, axis])
+                boxes[place, axis + 2] = max(boxes[place, axis + 2], high[k, axis])
+        skips[place] = 2 * (last - first) - 1
+        place += 1
+        if last - first > 1:
+            middle = (first + last) // 2
+            stack[waiting, 0], stack[waiting, 1] = middle, last
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = first, middle
+            waiting += 2
+
+
+@kernel
+def nearest(pieces: Any, order: Any, boxes: Any, skips: Any, x: Any, y: Any, found: Any, distance: Any) -> None:
     """The nearest piece of every point; among equally near ones, the first that has it on its left."""
+    count = order.size
     for i in range(x.size):
-        best, index, facing = np.inf, -1, False
-        for k in range(pieces.shape[0]):
-            square = piece_square(pieces[k], x[i], y[i])
-            tie = TIE * square + ROUNDING * (pieces[k, 0] ** 2 + pieces[k, 1] ** 2)
-            if square < best - tie:
-                best, index = square, k
-                facing = on_left(pieces[k], x[i], y[i])
-            elif square <= best + tie and not facing and on_left(pieces[k], x[i], y[i]):
-                index, facing = k, True
-        found[i] = index
+        best = np.inf
+        box, place = 0, 0  # place: in the order, of the first piece in the box
+        while box < boxes.shape[0]:
+            if box_square(boxes[box], x[i], y[i]) >= best:
+                place += (skips[box] + 1) // 2
+                box += skips[box]
+                continue
+            if skips[box] == 1:
+                best = min(best, piece_square(pieces[order[place]], x[i], y[i]))
+                place += 1
+            box += 1
+        first, facing = count, count
+        box, place = 0, 0
+        while box < boxes.shape[0]:
+            reach = max(abs(boxes[box, 0]), abs(boxes[box, 2])) + max(abs(boxes[box, 1]), abs(boxes[box, 3]))
+            if box_square(boxes[box], x[i], y[i]) > best * (1 + TIE) + ROUNDING * reach * reach:
+                place += (skips[box] + 1) // 2
+                box += skips[box]
+                continue
+            if skips[box] == 1:
+                k = order[place]
+                tie = TIE * best + ROUNDING * (pieces[k, 0] ** 2 + pieces[k, 1] ** 2)
+                if piece_square(pieces[k], x[i], y[i]) <= best + tie:
+                    first = min(first, k)
+                    if on_left(pieces[k], x[i], y[i]):
+                        facing = min(facing, k)
+                place += 1
+            box += 1
+        found[i] = facing if facing < count else first
         distance[i] = np.sqrt(best)

@@ -106,7 +106,12 @@ class Pieces(NamedTuple):
         Of pieces that are equally near, one that has the point on its left comes first.
         """
         found, distance = np.empty(x.size, np.intp), np.empty(x.size)
-        piece_kernels.nearest(piece_kernels.table(self.start, self.end, self.bulge), x, y, found, distance)
+        low, high = self.boxes()
+        order = filling_order(0.5 * (low + high))
+        boxes, skips = np.empty((2 * self.size - 1, 4)), np.empty(2 * self.size - 1, np.int64)
+        piece_kernels.make_boxes(low, high, order, boxes, skips)
+        table = piece_kernels.table(self.start, self.end, self.bulge)
+        piece_kernels.nearest(table, order, boxes, skips, x, y, found, distance)
         return found, distance
 
     def locate(self, index: Indices, points: Array) -> tuple[Array, Array]:
@@ -173,6 +178,17 @@ def placed(pieces: Pieces, factor: complex, shift: tuple[float, float]) -> Piece
     factor = complex(factor)
     turn = np.array([[factor.real, factor.imag], [-factor.imag, factor.real]])
     return pieces._replace(start=pieces.start @ turn + shift, end=pieces.end @ turn + shift)
+
+
+def filling_order(points: Array) -> Indices:
+    """The order of points [n, 2] along a curve that fills the plane: what is near in it is near in the plane."""
+    low = points.min(axis=0)
+    size = float(np.ptp(points, axis=0).max()) or 1.0
+    place = ((points - low) / size * 65_535).astype(np.int64)
+    key = np.zeros(len(points), np.int64)
+    for bit in range(16):
+        key |= ((place[:, 0] >> bit & 1) << 2 * bit) | ((place[:, 1] >> bit & 1) << 2 * bit + 1)
+    return np.argsort(key, kind="stable")
 
 
 def _complex(points: Array) -> NDArray[np.complex128]:

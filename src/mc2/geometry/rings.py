@@ -47,6 +47,30 @@ def check_rings(rings: list[np.ndarray]) -> None:
     _check_nesting(rings)
 
 
+def check_chain(chain: np.ndarray) -> None:
+    """Refuse the points [k, 2] of a slit that are too few, repeat each other, or make it cross or touch itself."""
+    if len(chain) < 2:
+        raise InputError(f"slit has {len(chain)} points: it needs two or more")
+    _check_repeats("slit point", chain)
+    start, end = chain[:-1], chain[1:]
+    number = np.arange(len(start))
+    order = np.argsort(np.minimum(start[:, 0], end[:, 0]), kind="stable")
+    left = np.minimum(start[:, 0], end[:, 0])[order]
+    for low in range(0, len(start), _CHUNK):
+        some = order[low : low + _CHUNK, None]
+        reach = np.searchsorted(left, np.maximum(start[some, 0], end[some, 0]).max(), side="right")
+        others = order[low:reach]
+        met = _meet(start[some], end[some], start[others], end[others]) & (np.abs(number[some] - others) > 1)
+        if met.any():
+            i, j = np.argwhere(met)[0]
+            first, second = sorted((int(some[i, 0]), int(others[j])))
+            raise InputError(f"slit crosses or touches itself: edge {first} and edge {second}")
+    along = np.diff(chain @ (1, 1j))
+    back = np.abs(np.angle(along[1:] / along[:-1])) > np.pi - 1e-9
+    if back.any():
+        raise InputError(f"slit goes back along itself at point {int(np.argmax(back)) + 1}")
+
+
 def _name(ring: int) -> str:
     return "polygon" if ring == 0 else f"polygon hole {ring}"
 
@@ -54,11 +78,16 @@ def _name(ring: int) -> str:
 def _check_vertices(name: str, ring: np.ndarray) -> None:
     if len(ring) < 3:
         raise InputError(f"{name} has {len(ring)} vertices: it needs three or more")
-    order = np.lexsort(ring.T)
-    same = np.flatnonzero((ring[order[1:]] == ring[order[:-1]]).all(axis=1))
+    _check_repeats(f"{name} vertex", ring)
+
+
+def _check_repeats(name: str, points: np.ndarray) -> None:
+    order = np.lexsort(points.T)
+    same = np.flatnonzero((points[order[1:]] == points[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted((int(order[same[0]]), int(order[same[0] + 1])))
-        raise InputError(f"{name} vertex {second} repeats vertex {first}: give every vertex once")
+        kind = name.rsplit(" ", 1)[1]
+        raise InputError(f"{name} {second} repeats {kind} {first}: give every {kind} once")
 
 
 def _check_line(name: str, ring: np.ndarray) -> None:

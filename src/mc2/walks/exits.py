@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.geometry import Exterior
+from mc2.geometry import Domain, Exterior, Slit
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
 from mc2.walks.corner_ends import leave_corners
@@ -22,6 +22,9 @@ from mc2.walks.random_kernels import make_key
 from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
 
 Array = NDArray[np.float64]
+
+BESIDE = 1e-9
+"""How far from a slit walks end, in units of the domain's size, so that they are on one of its sides."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +130,7 @@ def _on_boundary(
 ) -> tuple[Array, Array, Array, Array]:
     """x, y, weight and share, with the points on the boundary in full precision."""
     x, y, weight, share = found.astype(float)
-    on = foot(problem.domain, (x + 1j * y).ravel())  # from float32 to full precision
-    off = np.flatnonzero(np.abs(problem.domain.distance(on.real, on.imag)) > problem.domain.rounding)
-    if off.size:  # at corners, and where the distance is only a bound
-        on.real[off], on.imag[off] = problem.domain.project(on.real[off], on.imag[off])
+    on = _onto(problem.domain, (x + 1j * y).ravel())
     on = on.reshape(x.shape)
     leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance))
     return on.real, on.imag, weight, share
@@ -176,6 +176,21 @@ def _walk(
     threads = options.threads or cores()
     counts = run_tasks(starts.x.size, [walks], work, threads, progress, stop, is_slow(tables)).counts
     return found, met, counts
+
+
+def _onto(domain: Domain, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Ends of walks, from float32 to full precision; beside a slit, on the side where they are."""
+    if any(isinstance(leaf, Slit) for leaf in domain.leaves()):
+        pieces = domain.pieces
+        nearest, _ = pieces.nearest(z.real.copy(), z.imag.copy())
+        t, _ = pieces.locate(nearest, np.stack([z.real, z.imag], axis=1))
+        inward = 1j * pieces.direction(t, nearest)
+        return pieces.at(t, nearest) @ (1, 1j) + BESIDE * domain.size * inward
+    on = foot(domain, z)
+    off = np.flatnonzero(np.abs(domain.distance(on.real, on.imag)) > domain.rounding)
+    if off.size:  # at corners, and where the distance is only a bound
+        on.real[off], on.imag[off] = domain.project(on.real[off], on.imag[off])
+    return on
 
 
 def _samples(problem: Problem, met: Array) -> Samples:

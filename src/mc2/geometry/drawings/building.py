@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from mc2.checks import positive
 from mc2.errors import InputError, unknown
-from mc2.geometry.compositions import Union
+from mc2.geometry.compositions import Difference, Union
 from mc2.geometry.domain import Domain
 from mc2.geometry.drawings.drawing import Drawing
 from mc2.geometry.drawings.flattening import flattened
 from mc2.geometry.drawings.joining import check_extent, extent, join, reach, without_copies, without_points
-from mc2.geometry.drawings.mending import Mended, inside, mended
+from mc2.geometry.drawings.mending import Mended, Polyline, inside, mended
 from mc2.geometry.drawings.uniting import united
 from mc2.geometry.polygon import Polygon
+from mc2.geometry.slit import Slit
 
 MAX_VERTICES = 200_000
 """Vertices of a drawing, those of its flattened curves included."""
@@ -59,9 +60,7 @@ def _share(name: str, value: float) -> float:
 
 
 def _domain(found: Mended) -> Domain:
-    """Polygons: rings within an even number of others, each with those right within it as holes."""
-    if found.slits:
-        raise InputError(f"{found.slits[0].place} is open and within a ring: slits cannot be read yet")
+    """Polygons: rings within an even number of others, each with those right within it as holes; without the slits."""
     depth = [sum(inside([other], ring.points[0]) for other in found.rings if other is not ring) for ring in found.rings]
     polygons = [
         Polygon(
@@ -75,4 +74,12 @@ def _domain(found: Mended) -> Domain:
         for ring, own in zip(found.rings, depth, strict=True)
         if own % 2 == 0
     ]
-    return Union(*polygons) if len(polygons) > 1 else polygons[0]
+    whole = Union(*polygons) if len(polygons) > 1 else polygons[0]
+    slits = [_slit(curve, number) for number, curve in enumerate(found.slits, 1)]
+    return Difference(whole, *slits) if slits else whole
+
+
+def _slit(curve: Polyline, number: int) -> Slit:
+    """A slit whose sides are called by the name that the curve begins with, or by its number."""
+    name = curve.names[0] or f"slit {number}"
+    return Slit(curve.points, (f"{name} left", f"{name} right"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mc2.compute.compile import LANES, inlined, scalar, switch
 from mc2.functions.kernels import run_lanes
-from mc2.geometry.kernels import distance_lanes
+from mc2.geometry.kernels import distance_lanes, has_slit
 from mc2.walks import green_kernels as green
 from mc2.walks.random_kernels import draw, draw_choice
 
@@ -18,6 +18,9 @@ GREEN, UNIFORM = range(2)
 
 PROBE = 1e-3
 """Distance over which the gradient of the signed distance is taken at the end of a walk."""
+
+REST = 0.25
+"""Part of the distance that is left at the end of a walk in a domain with slits, so that it has a side."""
 
 # rows of the lanes' state, in float32
 X, Y, WEIGHT, SHARE, SUM, RADIUS = range(6)
@@ -204,6 +207,9 @@ def project_lanes(tables: Any, done: Any, distances: Any, registers: Any) -> Non
     """
     x, y = done[X, :LANES], done[Y, :LANES]
     distance_lanes(tables.domain_code, tables.domain_constants, x, y, distances)
+    if has_slit(tables.domain_code):
+        _approach_lanes(tables, done, distances, registers)
+        return
     for i in range(LANES):
         done[RADIUS, i] = distances[0, i]
         registers[0, i] = x[i] + f32(PROBE)
@@ -216,6 +222,30 @@ def project_lanes(tables: Any, done: Any, distances: Any, registers: Any) -> Non
         registers[0, i], registers[1, i] = project(
             x[i], y[i], done[RADIUS, i], registers[2, i], (distances[0, i] - done[RADIUS, i]) * f32(1 / PROBE)
         )
+
+
+@inlined
+def _approach_lanes(tables: Any, done: Any, distances: Any, registers: Any) -> None:
+    """The same where there are slits: points stay on their side, `REST` of their distance away from the boundary."""
+    x, y = done[X, :LANES], done[Y, :LANES]
+    for i in range(LANES):
+        done[RADIUS, i] = distances[0, i]
+        registers[0, i] = x[i] + slit_probe(done[RADIUS, i])
+        registers[1, i] = y[i] + slit_probe(done[RADIUS, i])
+    distance_lanes(tables.domain_code, tables.domain_constants, registers[0], y, distances)
+    for i in range(LANES):
+        registers[2, i] = (distances[0, i] - done[RADIUS, i]) / slit_probe(done[RADIUS, i])
+    distance_lanes(tables.domain_code, tables.domain_constants, x, registers[1], distances)
+    for i in range(LANES):
+        gy = (distances[0, i] - done[RADIUS, i]) / slit_probe(done[RADIUS, i])
+        part = f32(1 - REST) * done[RADIUS, i]
+        registers[0, i], registers[1, i] = project(x[i], y[i], part, registers[2, i], gy)
+
+
+@scalar
+def slit_probe(distance: Any) -> Any:
+    """A length over which the gradient of a distance is taken without crossing a slit."""
+    return max(f32(0.5) * abs(distance), f32(1e-6))
 
 
 @scalar

@@ -14,9 +14,9 @@ import numpy as np
 from numba import cuda
 
 from mc2.functions.kernels import run_point, term_point
-from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_point, shape_point
+from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_point, has_slit, shape_point
 from mc2.walks import green_kernels as green
-from mc2.walks.cpu.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, YUKAWA, project
+from mc2.walks.cpu.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, REST, YUKAWA, project, slit_probe
 from mc2.walks.gpu import hardware_kernels
 from mc2.walks.gpu.columns import (
     BOOLEAN,
@@ -173,6 +173,7 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
         problem, segment = chosen[cuda.blockIdx.y], cuda.blockIdx.z
         own, rule, s, own_starts = programs[problem], rules[problem], shapes[problem], starts[problem]
         domain = domain_code[own[DOMAIN] : own[DOMAIN + 1]]
+        slits = has_slit(domain) if any_domain else False
         op1, op2, boolean, family = own[SHAPE_1], own[SHAPE_2], own[BOOLEAN], own[FAMILY]
         s0, s1, s2, s3, s4, s5 = s[0], s[1], s[2], s[3], s[4], s[5]
         t0, t1, t2, t3, t4, t5 = s[6], s[7], s[8], s[9], s[10], s[11]
@@ -256,8 +257,9 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
                 y += radius * sin
                 step = u32(step + u32(1))
             # one distance for all: where a walk stands or, at its end, to the right and above, for the gradient
-            px = x + f32(PROBE) if state == PROBING_X else x
-            py = y + f32(PROBE) if state == PROBING_Y else y
+            probe = slit_probe(distance) if slits else f32(PROBE)
+            px = x + probe if state == PROBING_X else x
+            py = y + probe if state == PROBING_Y else y
             if any_domain:
                 found = distance_point(domain, domain_constants, px, py, distances)
             else:  # one or two shapes, which stay in registers
@@ -273,8 +275,9 @@ def _make_walk(contribution: Any, has_source: bool, any_domain: bool) -> Any:
             elif state == PROBING_X:
                 dx, state = found, PROBING_Y
             elif state == PROBING_Y:
-                gx, gy = (dx - distance) * f32(1 / PROBE), (found - distance) * f32(1 / PROBE)
-                x, y = project(x, y, distance, gx, gy)
+                per_length = f32(1) / probe if slits else f32(1 / PROBE)
+                gx, gy = (dx - distance) * per_length, (found - distance) * per_length
+                x, y = project(x, y, f32(1 - REST) * distance if slits else distance, gx, gy)
                 state = READY
         cuda.syncwarp()
         place = lane
