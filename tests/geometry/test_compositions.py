@@ -45,11 +45,11 @@ def test_the_heavier_part_comes_first():
 
 
 def test_more_registers_than_there_are():
-    full = balanced(kernels.MAX_REGISTERS - 1)
-    assert full.registers == kernels.MAX_REGISTERS
+    full = balanced(kernels.PROGRAM_REGISTERS - 1)
+    assert full.registers == kernels.PROGRAM_REGISTERS
     assert full.distance(0, 0) == 1
     with pytest.raises(InputError, match="fewer nested operations"):
-        _ = balanced(kernels.MAX_REGISTERS).program
+        _ = balanced(kernels.PROGRAM_REGISTERS).program
 
 
 def test_nesting_is_limited():

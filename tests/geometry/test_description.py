@@ -81,7 +81,7 @@ REFUSED = [
     ({"onion": [DISK, DISK]}, "did you mean 'union'"),
     (nested(17), "16 deep"),
     (nested(500), "16 deep"),
-    ({"shape": "polygon", "vertices": [[k, k * k] for k in range(10_001)]}, "10,000 vertices"),
+    ({"shape": "polygon", "vertices": [[k, k * k] for k in range(100_001)]}, "100,000 vertices"),
 ]
 
 

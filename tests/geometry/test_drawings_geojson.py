@@ -26,7 +26,6 @@ def collection(*features):
     return {"type": "FeatureCollection", "features": list(features)}
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_a_polygon_with_holes_lines_and_names(tmp_path):
     data = collection(
         feature([box(0, 0, 10, 8), box(1, 1, 3, 3)[::-1]], name="plate"),
@@ -41,7 +40,6 @@ def test_a_polygon_with_holes_lines_and_names(tmp_path):
     assert found.notes == ("left out: 1 Points, 1 features without geometry",)
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_polygons_are_united_and_keep_their_names():
     """A polygon within another adds nothing; neighbours lose the border between them."""
     data = collection(

@@ -18,7 +18,6 @@ def ring(count, radius=1.0, center=(0.0, 0.0)):
     return np.stack([center[0] + radius * np.cos(t), center[1] + radius * np.sin(t)], axis=1)
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_splines_through_a_circle_converge():
     """The area of periodic cubic splines: fourth order in the distance of points."""
     errors = [abs(area(from_points(ring(count), flatness=1e-9)) - math.pi) for count in (12, 24, 48)]
@@ -27,7 +26,6 @@ def test_splines_through_a_circle_converge():
     assert errors[-1] < 1e-5
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_corners_stay():
     """Half a disk: points on the arc and its chord; the two corners are sharp, and the chord is straight."""
     t = np.linspace(0, math.pi, 41)
@@ -41,7 +39,6 @@ def test_corners_stay():
     assert np.sort(turns)[-3:] == pytest.approx([0, math.pi / 2, math.pi / 2], abs=0.02)
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_holes_slits_and_lines():
     domain = from_points(ring(4, 2), ring(4), slits=[[(1.2, 0), (1.5, 0.1), (1.6, 0)]], smooth=False, name="all")
     assert area(domain) == pytest.approx(8 - 2)
@@ -100,7 +97,6 @@ CSV = """x, y, name
 """
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_csv(tmp_path):
     found = read(tmp_path, "a.csv", CSV)
     assert area(found.domain) == pytest.approx(11.5)
@@ -133,7 +129,6 @@ def test_wrong_csv_is_refused(text, said):
         read_csv(text.encode("latin-1"), smooth="one name" in said)
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_obj(tmp_path):
     text = """# a square of two triangles with a hole that is a polyline
         v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nv 1 1 9\nv 2 1 9\nv 2 2 9

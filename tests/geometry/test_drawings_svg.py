@@ -185,7 +185,6 @@ def test_coordinates_go_up_from_the_lower_left_corner():
     assert found.curves[0].segments == (Line((1, 18), (3, 13)),)
 
 
-@pytest.mark.xfail(reason="names, slits and many vertices wait for outlines", strict=False)
 def test_names(tmp_path):
     body = """<g id="plate" fill="none">
         <path id="left" class="cold" d="M0 0V50"/><path class="cold" d="M0 50H50"/><path d="M50 50V0"/>

@@ -171,3 +171,23 @@ def test_width_and_height():
             Rectangle(**arguments)
     with pytest.raises(InputError, match="width = -1"):
         Rectangle(width=-1, height=2)
+
+
+def test_names_of_edges():
+    """Names edge by edge, whatever the orientation; edges that meet smoothly are one."""
+    square, hole = [(0, 0), (4, 0), (4, 4), (0, 4)], [(1, 1), (2, 1), (2, 2)]
+    names = [["bottom", None, "top", "bottom"], [None, "slope", None]]
+    lengths = {"bottom": 8, "edge 1": 4, "top": 4, "hole 1": 1 + np.sqrt(2), "slope": 1}
+    found = Polygon(square, [hole], names=names)
+    assert {part.name: part.length for part in found.parts} == pytest.approx(lengths)
+    assert from_description(found.describe()) == found
+    turned = Polygon(square[::-1], [hole[::-1]], names=[["top", None, "bottom", "bottom"], ["slope", None, None]])
+    assert {part.name: part.length for part in turned.parts} == pytest.approx(lengths)
+    smooth = Polygon(square, [hole], smooth=[[1, 2], []])
+    assert {part.name: part.length for part in smooth.parts} == pytest.approx(
+        {"edge 0": 12, "edge 1": 4, "hole 1": 2 + np.sqrt(2)}
+    )
+    assert smooth.pieces.smooth.sum() == 2
+    for wrong, said in (({"names": [["a"], []]}, "4 edges and 1 names"), ({"smooth": [[]]}, "2 rings")):
+        with pytest.raises(InputError, match=said):
+            Polygon(square, [hole], **wrong)

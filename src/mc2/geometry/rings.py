@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mc2.checks import listed, point
+from mc2.checks import listed, point, whole
 from mc2.errors import InputError
+from mc2.geometry.parts import part_name
 
-MAX_VERTICES = 10_000
-"""Most vertices of all polygons in a domain, holes included: the distance visits every edge."""
+MAX_VERTICES = 100_000
+"""Most vertices of all polygons in a domain, holes included: a tree over them has about 150 numbers for each."""
 
 Ring = tuple[tuple[float, float], ...]
 
@@ -33,6 +34,34 @@ def read_rings(vertices: object, holes: object) -> tuple[Ring, ...]:
 def _open(ring: Ring) -> Ring:
     """Without the last vertex, if it repeats the first, as drawings and GIS files write rings."""
     return ring[:-1] if len(ring) > 3 and ring[0] == ring[-1] else ring
+
+
+def read_names(names: object, rings: tuple[Ring, ...]) -> tuple[tuple[str | None, ...], ...]:
+    """A name, or None, for every edge of every ring."""
+    found = []
+    for k, (own, ring) in enumerate(zip(_for_each("names", names, rings), rings, strict=True)):
+        given = listed(f"{_name(k)} names", own, "names")
+        if len(given) != len(ring):
+            raise InputError(f"{_name(k)} has {len(ring)} edges and {len(given)} names: give one for each, or None")
+        found.append(tuple(None if one is None else part_name(f"{_name(k)} name", one) for one in given))
+    return tuple(found)
+
+
+def read_smooth(smooth: object, rings: tuple[Ring, ...]) -> tuple[tuple[int, ...], ...]:
+    """Numbers of vertices of every ring."""
+    found = []
+    for k, (own, ring) in enumerate(zip(_for_each("smooth", smooth, rings), rings, strict=True)):
+        given = listed(f"{_name(k)} smooth", own, "whole numbers")
+        found.append(tuple(whole(f"{_name(k)} smooth", one, 0, len(ring) - 1) for one in given))
+    return tuple(found)
+
+
+def _for_each(what: str, given: object, rings: tuple[Ring, ...]) -> Sequence[object]:
+    """A list with something for each ring."""
+    own = listed(f"polygon {what}", given, "lists")
+    if len(own) != len(rings):
+        raise InputError(f"polygon {what} has {len(own)} lists: it needs one for each of {len(rings)} rings")
+    return own
 
 
 def check_rings(rings: list[np.ndarray]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from mc2.checks import positive
 from mc2.errors import InputError, unknown
 from mc2.geometry.compositions import Difference, Union
@@ -62,21 +64,26 @@ def _share(name: str, value: float) -> float:
 def _domain(found: Mended) -> Domain:
     """Polygons: rings within an even number of others, each with those right within it as holes; without the slits."""
     depth = [sum(inside([other], ring.points[0]) for other in found.rings if other is not ring) for ring in found.rings]
-    polygons = [
-        Polygon(
-            ring.points,
-            [
-                hole.points
+    polygons = []
+    for ring, own in zip(found.rings, depth, strict=True):
+        if own % 2 == 0:
+            holes = [
+                hole
                 for hole, level in zip(found.rings, depth, strict=True)
                 if level == own + 1 and inside([ring], hole.points[0])
-            ],
-        )
-        for ring, own in zip(found.rings, depth, strict=True)
-        if own % 2 == 0
-    ]
+            ]
+            polygons.append(_polygon([ring, *holes]))
     whole = Union(*polygons) if len(polygons) > 1 else polygons[0]
     slits = [_slit(curve, number) for number, curve in enumerate(found.slits, 1)]
     return Difference(whole, *slits) if slits else whole
+
+
+def _polygon(rings: list[Polyline]) -> Polygon:
+    """An outer ring and holes, with the names of their edges."""
+    outer, *holes = (ring.points for ring in rings)
+    names = [ring.names for ring in rings] if any(any(ring.names) for ring in rings) else None
+    smooth = [np.flatnonzero(ring.smooth).tolist() for ring in rings]
+    return Polygon(outer, holes, names=names, smooth=smooth if any(smooth) else None)
 
 
 def _slit(curve: Polyline, number: int) -> Slit:
