@@ -13,7 +13,7 @@ import numpy as np
 from mc2.checks import finite, positive
 from mc2.errors import InputError, short
 from mc2.geometry.compositions import Difference
-from mc2.geometry.domain import Bounds, Domain, Leaf
+from mc2.geometry.domain import Bounds, Constants, Domain, Leaf
 from mc2.geometry.pieces import Boundary, successors
 from mc2.geometry.shapes import Disk
 
@@ -92,7 +92,7 @@ class Exterior(Domain):
     def depth(self) -> int:
         return 1 + self.body.depth
 
-    def emit(self, code: list[tuple[int, int, int, int]], constants: list[float], out: int) -> None:
+    def emit(self, code: list[tuple[int, int, int, int]], constants: Constants, out: int) -> None:
         self._walked.emit(code, constants, out)
 
     def distance(self, x: Any, y: Any) -> np.ndarray:

@@ -19,18 +19,22 @@ BLOCK = 3
 """Of the random numbers of a walk: others are taken by its steps."""
 REENTRANT = 0.03
 """Radians by which the boundary must turn back at a corner."""
+TIP = 3.14159
+"""Radians by which it turns at the tip of a slit, at least."""
 AT = 1e-3
 """Part of ε within which an end is taken to be at the corner."""
 FARTHEST = 100.0
 """Times ε that an end is moved, at most."""
-TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, kernels.POLYGON)
+TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, kernels.POLYGON, kernels.OUTLINE)
 """Instructions without which a domain has no re-entrant corners."""
 
 
-def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.uint32]) -> None:
-    """Move ends [point, walk] that are re-entrant corners to the sides.
+def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.uint32], beside: float = 0.0) -> None:
+    """Move ends [point, walk] that are re-entrant corners, or tips of slits, to the sides.
 
-    shell: ε as a length. key: of the random numbers, see `make_key`.
+    shell: ε as a length.
+    key: of the random numbers, see `make_key`.
+    beside: how far from the side ends are left, as a length.
     """
     if domain.unbounded or not np.isin(domain.program.code[:, 0], TURNING_BACK).any():
         return
@@ -38,7 +42,7 @@ def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.u
     following = successors(pieces.curve)
     before, after = pieces.direction(1.0), pieces.direction(0.0)[following]
     turn = np.angle(after / before)
-    back = np.flatnonzero(turn < -REENTRANT)
+    back = np.flatnonzero((turn < -REENTRANT) | (np.abs(turn) > TIP))  # at a tip the sign is rounding
     if not back.size:
         return
     from scipy.spatial import cKDTree
@@ -54,9 +58,9 @@ def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.u
     forward = cauchy > 0
     side = np.where(forward, following[corner], corner)
     longest = np.minimum(FARTHEST * shell, 0.5 * pieces.length[side])
-    along = np.minimum(apart * np.abs(cauchy) ** ((np.pi - turn[corner]) / np.pi), longest) / pieces.length[side]
-    points = pieces.at(np.where(forward, along, 1 - along), side)
-    ends.flat[at] = points[:, 0] + 1j * points[:, 1]
+    along = np.minimum(apart * np.abs(cauchy) ** (1 + np.abs(turn[corner]) / np.pi), longest) / pieces.length[side]
+    along = np.where(forward, along, 1 - along)
+    ends.flat[at] = pieces.at(along, side) @ (1, 1j) + beside * 1j * pieces.direction(along, side)
 
 
 def _draw(point: NDArray[np.intp], walk: NDArray[np.intp], key: NDArray[np.uint32]) -> tuple[Array, Array]:

@@ -132,7 +132,8 @@ def _on_boundary(
     x, y, weight, share = found.astype(float)
     on = _onto(problem.domain, (x + 1j * y).ravel())
     on = on.reshape(x.shape)
-    leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance))
+    beside = BESIDE * problem.domain.size * _has_slits(problem.domain)
+    leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance), beside)
     return on.real, on.imag, weight, share
 
 
@@ -178,9 +179,13 @@ def _walk(
     return found, met, counts
 
 
+def _has_slits(domain: Domain) -> bool:
+    return any(isinstance(leaf, Slit) for leaf in domain.leaves())
+
+
 def _onto(domain: Domain, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Ends of walks, from float32 to full precision; beside a slit, on the side where they are."""
-    if any(isinstance(leaf, Slit) for leaf in domain.leaves()):
+    if _has_slits(domain):
         pieces = domain.pieces
         nearest, _ = pieces.nearest(z.real.copy(), z.imag.copy())
         t, _ = pieces.locate(nearest, np.stack([z.real, z.imag], axis=1))
