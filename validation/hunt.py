@@ -16,7 +16,7 @@ import time
 from functools import partial
 from itertools import count
 
-from validation.hunting.draw import KINDS, draw
+from validation.hunting.draw import FIRST_REFLECTING, KINDS, REFLECTING, draw
 from validation.hunting.judge import prepare, run, severity, summary, verdict
 from validation.hunting.known import known
 from validation.markdown import table
@@ -38,15 +38,16 @@ def hunt(cases, seconds):
 
 
 def choose(total, only):
-    """The first indices, of these kinds if any are named."""
-    wanted = (index for index in count() if not only or KINDS[index % len(KINDS)] in only)
+    """The first indices, of these kinds if any are named; those with conditions of their own only if they are."""
+    own, first = (list(REFLECTING), FIRST_REFLECTING) if only and only[0] in REFLECTING else (KINDS, 0)
+    wanted = (index for index in count(first) if not only or own[index % len(own)] in only)
     return [next(wanted) for _ in range(total)]
 
 
 def report(rows, seed, worst):
     """Everything, as plain data."""
     ranked = sorted((row for row in rows if severity(row) > 1), key=severity, reverse=True)
-    kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in KINDS}
+    kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in (*KINDS, *REFLECTING)}
     families = {row["family"]: [one for one in rows if one["family"] == row["family"]] for row in rows}
     return {
         "seed": seed,
@@ -108,7 +109,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=500, help="cases to draw")
     parser.add_argument("--seed", type=int, default=0, help="another one draws other cases")
-    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=(*KINDS, *REFLECTING),
+        metavar="KIND",
+        help=f"of {', '.join(KINDS)}; or of {', '.join(REFLECTING)}",
+    )
     parser.add_argument("--case", type=int, help="run one case again, and show everything about it")
     parser.add_argument("--known", action="store_true", help="the cases that once broke a claim, instead")
     parser.add_argument("--worst", type=int, default=10, help="cases to name")

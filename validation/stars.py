@@ -1,6 +1,7 @@
 """Reflecting walks against exact solutions: every equation and kind of condition on five domains, and the bias of ε.
 
-    python -m validation.stars [--json] [--walks 4096] [--only laplace] [--bias]
+    python -m validation.stars [--json] [--walks 4096] [--only laplace]     a few minutes
+    python -m validation.stars --bias 4194304                               the bias of ε, as JSON
 
 z is the error of a pixel's mean in its standard errors. Without bias it has mean 0 and variance 1. The tests assert a
 part of it.
@@ -14,9 +15,13 @@ import numpy as np
 
 import mc2
 from mc2 import Dirichlet, Neumann, Robin
-from mc2.geometry import Annulus, Disk, Domain, Grid, Polygon, Square
+from mc2.geometry import Annulus, Disk, Domain, Grid, Polygon, Rectangle, Square
 from mc2.problems import FAMILIES, Problem
-from mc2.walks import estimate, trajectory
+from mc2.walks import Options, estimate, trajectory
+from mc2.walks.engine import StartPoints
+from mc2.walks.schedule import WalkTask
+from mc2.walks.stars import Walker, scores
+from mc2.walks.walls import nearest_walls
 from validation.markdown import table
 
 DOMAINS: dict[str, Domain] = {
@@ -33,6 +38,13 @@ EQUATIONS = {"laplace": {}, "poisson": {}, "yukawa": {"lam": 25.0}}
 SOLUTIONS = dict.fromkeys(EQUATIONS, "sin(3*x)*cos(2*y) + exp(x)*tanh(y)") | {
     "laplace": "exp(x)*cos(y) + log((x - 2)**2 + (y - 1)**2)"
 }
+T4 = mc2.Laplace(
+    Rectangle(width=0.6, height=1.0, center=(0.3, 0.5)),
+    {"bottom": 100, "left": Neumann(0), "right": Robin(750 / 52, 0), "top": Robin(750 / 52, 0)},
+)
+T4_EXACT = 18.25375653713
+"""T(0.6, 0.2), from the series."""
+PORTION = 1 << 14
 KINDS = ("neumann", "robin", "mixed")
 ROUNDING = 1e-6
 """Of walks in float32: a pixel may lie on the boundary, where they have no noise."""
@@ -78,6 +90,38 @@ def slope(task: Problem, seeds: int = 4) -> float:
     return float(np.polyfit(np.log(budgets), np.log(total), 1)[0])
 
 
+def bias(epsilon: float, settled: bool, walks: int = 1 << 22) -> tuple[float, float]:
+    """The error of T(0.6, 0.2) in the benchmark T4 of NAFEMS, and its standard error, where balls on walls have
+    the radius ε: with the factor 1/(1 + 2μR/π) of a step from a Robin wall, and without.
+    """
+    walker = Walker(T4, 0.0, Options(epsilon=epsilon, max_steps=1_000_000), 0, wall=epsilon, settled=settled)
+    starts = StartPoints.make(T4, None, [(0.6, 0.2)], 0)
+    on, total = nearest_walls(walker.boundary, T4.domain, starts.x, starts.y), np.zeros(2)
+    for first in range(0, walks, PORTION):
+        met, _ = walker.walk(starts, on, WalkTask(0, 1, first, np.array([PORTION])))
+        found = scores(T4, met)
+        total += found.sum(), (found**2).sum()
+    mean = total[0] / walks
+    return float(mean - T4_EXACT), float(np.sqrt((total[1] / walks - mean**2) / walks))
+
+
+def own_bias(epsilon: float, walks: int = 1 << 22) -> tuple[float, float]:
+    """The same for walks as they are, with this ε."""
+    found = estimate(T4, walks, points=[(0.6, 0.2)], epsilon=epsilon)
+    return float(found.mean[0] - T4_EXACT), float(found.standard_error[0])
+
+
+def biases(walks: int) -> list[dict[str, float]]:
+    """A row for every ε."""
+    rows = []
+    for epsilon in (3e-3, 1e-3, 1e-4):
+        names = ("without the factor", "with the factor", "as it is")
+        runs = (bias(epsilon, False, walks), bias(epsilon, True, walks), own_bias(epsilon, walks))
+        rows.append({"epsilon": epsilon, **{name: [*run] for name, run in zip(names, runs, strict=True)}})
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
 def measure(walks: int, only: list[str]) -> list[dict[str, object]]:
     """A row for every case."""
     rows = []
@@ -102,10 +146,21 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     parser.add_argument("--walks", type=int, default=4096, help="from every pixel")
     parser.add_argument("--only", nargs="+", choices=list(EQUATIONS), default=list(EQUATIONS))
+    parser.add_argument("--bias", type=int, default=0, metavar="WALKS", help="the bias of ε, instead")
     given = parser.parse_args()
+    if given.bias:
+        print(json.dumps({"walks": given.bias, "rows": biases(given.bias)}, indent=1))
+        return
     rows = measure(given.walks, given.only)
     if given.json:
-        print(json.dumps({"walks": given.walks, "rows": rows}, indent=1))
+        groups = {
+            f"{equation}, {kind}": float(
+                np.mean([r["mean z"] for r in rows if (r["equation"], r["conditions"]) == (equation, kind)])
+            )
+            for equation in given.only
+            for kind in KINDS
+        }
+        print(json.dumps({"walks": given.walks, "groups": groups, "rows": rows}, indent=1))
         return
     print(table(list(rows[0]), [[f"{v:.3g}" if isinstance(v, float) else v for v in row.values()] for row in rows]))
 

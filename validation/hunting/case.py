@@ -60,7 +60,10 @@ class Case:
 
     @property
     def domain(self) -> Domain:
-        made = from_description(enlarged(self.draft.domain, self.size))
+        if "marks" in self.draft.domain:  # whose conditions are texts
+            made = from_description(self.draft.domain).scale(self.size)
+        else:
+            made = from_description(enlarged(self.draft.domain, self.size))
         return made.move(*(part * self.size for part in self.offset)) if any(self.offset) else made
 
     @property
@@ -97,7 +100,9 @@ class Case:
         return evaluate(self.draft.truth, x / self.size - self.offset[0], y / self.size - self.offset[1])
 
     def placed(self, data: Data, factor: float) -> Data:
-        """Data of the draft in the units of the case, times a factor."""
+        """Data of the draft in the units of the case, times a factor; conditions follow the exact solution."""
+        if hasattr(data, "conditions"):
+            return data.conditions(self.size)
         if self.size == 1.0 and not any(self.offset) and factor == 1.0:
             return data
         if callable(data):
@@ -161,7 +166,8 @@ def height(draft: Draft) -> float:
     """The largest of a few values inside and on the boundary."""
     domain = from_description(draft.domain)
     inside = evaluate(draft.truth, *domain.sample_interior(40, seed=0).T)
-    edge = evaluate(draft.data.get("boundary", draft.truth), *domain.sample_boundary(400, seed=0).T)
+    given = draft.data.get("boundary", draft.truth)
+    edge = evaluate(draft.truth if hasattr(given, "conditions") else given, *domain.sample_boundary(400, seed=0).T)
     return float(max(np.abs(inside).max(), np.abs(edge).max()))
 
 

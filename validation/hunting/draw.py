@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from validation.hunting import boundaries, sources
+from validation.hunting import boundaries, reflecting, sources
 from validation.hunting.case import Case, Draft, height, log_uniform, uniform
 
 DIRECT = {name: sources.source_kind(name) for name in sources.MAKERS} | {"grounded": sources.grounded}
 DIRECT |= boundaries.KINDS
+REFLECTING = reflecting.KINDS
+"""Kinds with Neumann and Robin conditions, which have indices of their own."""
+FIRST_REFLECTING = 1_000_000
 UNITS = ("size", "values")
 """Kinds that are any of the others in other units."""
 KINDS = (*DIRECT, *UNITS)
@@ -21,6 +24,8 @@ WAYS = {"plain": 0.4, "walks": 0.1, "boundary": 0.15, "tolerance": 0.2, "physics
 def draw(seed: int, index: int) -> Case:
     """Case number `index`. The same two numbers give the same case."""
     random = np.random.default_rng((seed, index))
+    if index >= FIRST_REFLECTING:
+        return _reflecting(random, seed, index)
     kind = KINDS[index % len(KINDS)]
     if kind not in UNITS:
         draft = DIRECT[kind](random)
@@ -36,6 +41,17 @@ def draw(seed: int, index: int) -> Case:
         far = log_uniform(random, 0.1, 300)
         offset = uniform(random, -far, far), uniform(random, -far, far)
     return case.scaled(size=size, offset=offset)
+
+
+def _reflecting(random: np.random.Generator, seed: int, index: int) -> Case:
+    """A case with Neumann and Robin conditions; one in three in other units."""
+    kind = list(REFLECTING)[index % len(REFLECTING)]
+    draft = REFLECTING[kind](random)
+    options = {name: value for name, value in _way(random, draft).items() if name not in ("corrector", "start")}
+    case = Case(seed, index, kind, draft, options)
+    if random.random() < 2 / 3:
+        return case
+    return case.scaled(size=log_uniform(random, 1e-6, 1e6), value=float(f"1e{int(random.integers(-12, 13))}"))
 
 
 def _way(random: np.random.Generator, draft: Draft) -> dict[str, Any]:

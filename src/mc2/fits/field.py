@@ -167,7 +167,7 @@ def on_walls(problem: Problem, walls: WallSamples, data: Callable[..., Array]) -
         if at[0].size:
             halves = in_halves(lambda *part, own=condition: data(own, *part), *at)
             found[on] = walls.weight[on] * np.concatenate(halves)
-    return found
+    return np.asarray(found.sum(-1))
 
 
 def left_laplacian(problem: Problem, field: Field, exits: Exits) -> Array:

@@ -46,7 +46,7 @@ class Samples:
 class WallSamples:
     """Where walks meet the data of Neumann and Robin conditions.
 
-    x, y: boundary points [point, walk].
+    x, y: boundary points [point, walk, sample].
     nx, ny: the outward normals there.
     part: the boundary part.
     weight: what the data there are multiplied by in an estimate of u.

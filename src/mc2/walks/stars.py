@@ -32,11 +32,18 @@ SAMPLES = 16
 """Samples of the source and of walls that are expected of a walk; more are made room for where they are met."""
 
 
+END = 1e-8
+"""Part of a piece's length that no point is nearer to its ends, where derivatives may be infinite."""
+PICKED = 4
+"""Samples of walls that are kept of a walk where its data are what a fit leaves over."""
+
+
 @dataclass(frozen=True)
 class Met:
     """What walks from some points have met, with weights.
 
     ends: x, y, weight [3, walk] where each ended, and end_piece, the piece of the boundary that is nearest, or −1.
+    known: the sum of what each has met on walls, where their data are constant [walk]; there are no samples then.
     source: x, y, weight [3, sample], and source_walk, the walk of each.
     wall: x, y, weight [3, sample], with wall_walk, the walk of each, and wall_piece, the piece of the boundary.
     """
@@ -44,6 +51,7 @@ class Met:
     boundary: Boundary
     ends: Single
     end_piece: NDArray[np.int64]
+    known: Array
     source: Single
     source_walk: NDArray[np.int64]
     wall: Single
@@ -56,6 +64,8 @@ class Walker:
 
     all_walls: whether walks sample all walls, even those whose data are 0.
     source: whether they sample the source; by default if there is one.
+    wall: the largest radius on a Robin wall, as a part of half the domain's size.
+    settled: see `StarRules`.
     """
 
     def __init__(
@@ -66,6 +76,8 @@ class Walker:
         instance: int,
         all_walls: bool = False,
         source: bool | None = None,
+        wall: float = WALL,
+        settled: bool = True,
     ) -> None:
         from mc2.walks.cpu.star_step_kernels import StarRules, Walls
         from mc2.walks.random_kernels import make_key
@@ -79,9 +91,10 @@ class Walker:
         margin = 0.05 * domain.size
         box = tuple(map(np.float32, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)))
         self.rules = StarRules(
-            np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(WALL * half),
+            np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(wall * half),
             np.uint32(options.max_steps), options.stratify, self.boundary.robin, all_walls or self.boundary.given,
-            problem.source is not None if source is None else source, self.boundary.convex, box,
+            problem.source is not None if source is None else source, self.boundary.convex,
+            self.boundary.values is not None and not all_walls, settled, box,
         )  # fmt: skip
 
     def walk(self, starts: StartPoints, on: NDArray[np.int32], task: WalkTask) -> tuple[Met, NDArray[np.int64]]:
@@ -91,15 +104,17 @@ class Walker:
         part, walks = slice(task.start, task.stop), int(task.marks[-1])
         total = (task.stop - task.start) * walks
         exits = np.empty((3, total), np.float32)
-        room = [SAMPLES * total if asked else 0 for asked in (self.rules.source, self.rules.given)]
+        listed = self.rules.source, self.rules.given and not self.rules.constant
+        room = [SAMPLES * total if asked else 0 for asked in listed]
         while True:
-            counts = np.zeros(4, np.int64)
+            counts, known = np.zeros(4, np.int64), np.zeros(total)
             source, wall = (np.empty((3, size), np.float32) for size in room)
             source_walk, wall_walk = (np.empty(size, np.int64) for size in room)
             wall_piece = np.empty(room[1], np.int32)
             star_task(
                 self.tables, self.rules, self.key, starts.x[part], starts.y[part], on[part], starts.keys[part],
-                task.first_walk, walks, exits, source, source_walk, wall, wall_walk, wall_piece, counts, self.stop,
+                task.first_walk, walks, exits, known,
+                source, source_walk, wall, wall_walk, wall_piece, counts, self.stop,
             )  # fmt: skip
             if counts[2] <= room[0] and counts[3] <= room[1]:
                 break
@@ -107,7 +122,7 @@ class Walker:
         sources, walls = slice(0, int(counts[2])), slice(0, int(counts[3]))
         own = self.boundary.walls[wall_piece[walls]]
         met = Met(
-            self.boundary, exits, self._end_pieces(exits), source[:, sources], source_walk[sources],
+            self.boundary, exits, self._end_pieces(exits), known, source[:, sources], source_walk[sources],
             wall[:, walls], wall_walk[walls], own,
         )  # fmt: skip
         return met, counts[:2]
@@ -138,14 +153,17 @@ def by_condition(met: Met, points: Any, piece: NDArray[np.int64]) -> Array:
 
 
 def place(boundary: Boundary, index: NDArray[np.int64], x: Any, y: Any) -> tuple[Array, Array, Array, Array]:
-    """Points moved onto pieces that they are nearly on, and the outward normals there."""
+    """Points moved onto pieces that they are nearly on, and the outward normals there: never quite at their ends."""
     pieces = boundary.pieces
     if not pieces.bulge[index].any():  # lines
         start, chord = pieces.start[index], pieces.end[index] - pieces.start[index]
-        along = chord / np.hypot(*chord.T)[:, None]
+        length = np.hypot(*chord.T)
+        along = chord / length[:, None]
         s = (x - start[:, 0]) * along[:, 0] + (y - start[:, 1]) * along[:, 1]
+        s = np.clip(s, END * length, (1 - END) * length)
         return start[:, 0] + s * along[:, 0], start[:, 1] + s * along[:, 1], along[:, 1], -along[:, 0]
     t, _ = pieces.locate(index, np.stack([x, y], 1).astype(float))
+    t = np.clip(t, END, 1 - END)
     points, normal = pieces.at(t, index), -1j * pieces.direction(t, index)
     return points[:, 0], points[:, 1], np.asarray(normal.real), np.asarray(normal.imag)
 
@@ -153,7 +171,7 @@ def place(boundary: Boundary, index: NDArray[np.int64], x: Any, y: Any) -> tuple
 def scores(problem: Problem, met: Met) -> Array:
     """The value of every walk."""
     count = met.end_piece.size
-    values = met.ends[2] * by_condition(met, met.ends, met.end_piece)
+    values = met.ends[2] * by_condition(met, met.ends, met.end_piece) + met.known
     if met.wall_walk.size:
         data = by_condition(met, met.wall, met.wall_piece)
         values += np.bincount(met.wall_walk, met.wall[2] * data, count)
@@ -208,8 +226,8 @@ def find_star_exits(
     walker = Walker(problem, plan.parameter, options, instance, all_walls=True, source=sampled)
     on = nearest_walls(walker.boundary, problem.domain, starts.x.astype(float), starts.y.astype(float))
     shape = starts.x.size, walks
-    ends, walls, source = np.empty((3, *shape)), np.zeros((3, *shape)), np.zeros((3, *shape))
-    end_piece, wall_piece = np.empty(shape, np.int64), np.empty(shape, np.int64)
+    ends, walls, source = np.empty((3, *shape)), np.empty((3, *shape, PICKED)), np.empty((3, *shape, 1))
+    end_piece, wall_piece = np.empty(shape, np.int64), np.empty((*shape, PICKED), np.int64)
 
     def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
         met, counts = walker.walk(starts, on, task)
@@ -218,16 +236,16 @@ def find_star_exits(
         ends[:, *rows] = met.ends.reshape(3, -1, count)
         end_piece[rows] = met.end_piece.reshape(-1, count)
         for samples, index, out in ((met.wall, met.wall_walk, walls), (met.source, met.source_walk, source)):
-            chosen, total = np.full(met.end_piece.size, -1), np.zeros(met.end_piece.size)
+            chosen, total = np.full((met.end_piece.size, out.shape[-1]), -1), np.zeros(met.end_piece.size)
             pick_samples(index, samples[2], walker.key, starts.keys[part], task.first_walk, count, chosen, total)
-            some = chosen >= 0
-            found = np.zeros((3, chosen.size))
-            found[0], found[1] = np.repeat(starts.x[part], count), np.repeat(starts.y[part], count)
-            found[:2, some], found[2] = samples[:2, chosen[some]], total
-            out[:, *rows] = found.reshape(3, -1, count)
+            some, found = chosen >= 0, np.empty((3, *chosen.shape))
+            found[0], found[1] = (np.repeat(c[part], count)[:, None] for c in (starts.x, starts.y))
+            found[:2, some], found[2] = samples[:2, chosen[some]], total[:, None] / chosen.shape[1]
+            out[:, *rows] = found.reshape(3, -1, count, chosen.shape[1])
             if out is walls:
-                own = np.where(some, met.wall_piece[chosen] if met.wall_piece.size else -1, walker.boundary.walls[0])
-                wall_piece[rows] = own.reshape(-1, count)
+                own = np.full(chosen.shape, walker.boundary.walls[0])
+                own[some] = met.wall_piece[chosen[some]]
+                wall_piece[rows] = own.reshape(-1, count, PICKED)
         sums[:] = 0
         return np.array([*counts, 0])
 
@@ -250,7 +268,7 @@ def _exits(
     on = end_piece >= 0
     x[on], y[on], _, _ = place(boundary, end_piece[on], x[on], y[on])
     placed = place(boundary, wall_piece.ravel(), walls[0].ravel(), walls[1].ravel())
-    wall_x, wall_y, nx, ny = (np.broadcast_to(c, wall_piece.size).reshape(shape) for c in placed)
+    wall_x, wall_y, nx, ny = (np.broadcast_to(c, wall_piece.size).reshape(wall_piece.shape) for c in placed)
     met = WallSamples(wall_x, wall_y, nx, ny, boundary.pieces.part[wall_piece], walls[2])
-    samples = None if source is None else Samples(source[0], source[1], source[2], np.zeros(shape))
+    samples = None if source is None else Samples(*source[..., 0], np.zeros(shape))
     return Exits(x, y, np.where(on, ends[2], 0.0), np.zeros(shape), int(counts[0]), int(counts[1]), samples, part, met)

@@ -58,6 +58,7 @@ class Boundary:
         before[successors(self.pieces.curve)] = after
         past = np.column_stack([before, after])
         walls = _rows(self.pieces.take(self.walls), coefficients, given, past[self.walls])
+        walls = np.column_stack([walls, np.zeros(self.walls.size) if self.values is None else self.values])
         none = np.zeros((self.ends.size, 2))
         ends = _rows(self.pieces.take(self.ends), none, np.zeros(self.ends.size), none)
         arrays = ends, walls, self._vertices(), coefficients
@@ -93,6 +94,14 @@ class Boundary:
     def _given(self) -> NDArray[np.bool_]:
         values = [self.condition_of(piece).value for piece in self.walls]
         return np.array([not (is_constant(value) and value(0.0, 0.0) == 0) for value in values], bool)
+
+    @cached_property
+    def values(self) -> Array | None:
+        """The data of every wall, if all are constant."""
+        values = [self.condition_of(piece).value for piece in self.walls]
+        if not all(is_constant(value) for value in values):
+            return None
+        return np.array([float(value(0.0, 0.0)) for value in values])
 
     @cached_property
     def _coefficients(self) -> Array:

@@ -17,12 +17,13 @@ u32 = np.uint32
 
 (
     X0, Y0, X1, Y1, EX, EY, LENGTH, NX, NY, CX, CY, RADIUS, SENSE, MX, MY, COSINE, HALF, LARGEST, SMALLEST, GIVEN,
-    BEFORE, AFTER, WIDER
-) = range(23)  # fmt: skip
+    BEFORE, AFTER, WIDER, VALUE
+) = range(24)  # fmt: skip
 """Ends of a piece; its chord's direction and length; a line's outward normal; an arc's center, radius and sense (1
 where the domain is on the center's side, −1 where it is outside; 0: a line), the direction of its middle, the cosine of
 half its angle, and that half in turns; the largest and smallest Robin coefficient; whether it has data that are not 0;
-for rays, how far a line goes on at its ends, and the cosine of an arc's half that is as much wider.
+for rays, how far a line goes on at its ends, and the cosine of an arc's half that is as much wider; its
+data, where they are constant.
 """
 
 FAR = 1e30

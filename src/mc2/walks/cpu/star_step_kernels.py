@@ -51,9 +51,14 @@ class Walls(NamedTuple):
 class StarRules(NamedTuple):
     """How to walk.
 
-    rate: √λ. epsilon: of the ends, of silhouettes. cap: of radii. wall_cap: of radii on Robin walls.
-    robin: whether there are any. given: whether walls have data. source: whether there is one. convex: whether walls
-    hide nothing. box: xmin, xmax, ymin, ymax of the domain, and a little more.
+    rate: √λ.
+    epsilon: of the ends, of silhouettes.
+    cap, wall_cap: of radii, and of those on Robin walls.
+    robin, given, source: whether there are Robin walls, walls with data, and a source.
+    convex: whether walls hide nothing.
+    constant: whether the data of all walls are constant, and are added up.
+    settled: whether Robin walls take their share of walks that are on them: False only to measure what that is worth.
+    box: xmin, xmax, ymin, ymax of the domain, and a little more.
     """
 
     rate: Any
@@ -66,6 +71,8 @@ class StarRules(NamedTuple):
     given: bool
     source: bool
     convex: bool
+    constant: bool
+    settled: bool
     box: Any
 
 

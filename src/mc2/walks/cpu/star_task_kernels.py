@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mc2.compute.compile import LANES, inlined, kernel, scalar
-from mc2.walks.cpu.star_kernels import end_squares, first_hits, limit_radii, outward, silhouettes
+from mc2.walks.cpu.star_kernels import VALUE, end_squares, first_hits, limit_radii, outward, silhouettes
 from mc2.walks.cpu.star_step_kernels import (
     DISTANCE,
     NORMAL_X,
@@ -71,6 +71,7 @@ def star_task(
     first_walk: Any,
     walks: Any,
     exits: Any,
+    known: Any,
     sources: Any,
     source_walk: Any,
     samples: Any,
@@ -82,7 +83,8 @@ def star_task(
     """Walk from every point, `walks` times, beginning with walk number first_walk.
 
     on0: the wall that each point is on, or −1. pixels: the number that keys each point. exits: float32 [3, walk]: where
-    every walk ended, x and y, and its weight there. sources, samples: float32 [3, sample]: where sources and walls were
+    every walk ended, x and y, and its weight there. known: float64 [walk]: what it met on walls, where that is
+    added up here, since their data are constant. sources, samples: float32 [3, sample]: where sources and walls were
     met, x and y, and weights; with the walks, and the walls, that each belongs to. Those that do not fit are only
     counted, in counts. stop: uint8 [1], which another thread may set to have the walks given up.
     """
@@ -143,7 +145,7 @@ def star_task(
                 numbers[TURN, i] = first[i] if step[i] == 0 else numbers[TURN, i]
         aim(state, numbers, dx, dy, length)
         first_hits(tables.walls, state[X], state[Y], dx, dy, on, length, hit)
-        if rules.robin:
+        if rules.robin and rules.settled:
             settle(tables, rules, state, on)
         if rules.source:
             count = sample_source(rules, state, numbers, dx, dy, length, item, found)
@@ -157,6 +159,10 @@ def star_task(
             count = sample_walls(
                 tables, rules, state, numbers, on, item, found, chosen, other_x, other_y, other_length, other_hit
             )
+            if rules.constant:
+                for index in range(count):
+                    known[item[int(found[3, index])]] += found[2, index] * tables.walls[chosen[index], VALUE]
+                count = 0
             for index in range(count):
                 place = counts[WALLS]
                 if place < samples.shape[1]:
@@ -172,9 +178,9 @@ def star_task(
 def pick_samples(
     sample_walk: Any, weight: Any, key: Any, pixels: Any, first_walk: Any, walks: Any, chosen: Any, total: Any
 ) -> None:
-    """One sample of every walk, with a chance in proportion to its weight's size (a weighted reservoir).
+    """Some samples of every walk, each with a chance in proportion to its weight's size (weighted reservoirs).
 
-    chosen: receives its index, or stays what it is; total: receives the sum of the walk's weights.
+    chosen: [walk, sample] receives their indices, or stays what it is; total: [walk] the sum of the walk's weights.
     """
     counts, sizes = np.zeros(total.size, np.uint32), np.zeros(total.size)
     for index in range(sample_walk.size):
@@ -182,10 +188,9 @@ def pick_samples(
         size = abs(np.float64(weight[index]))
         total[own] += weight[index]
         sizes[own] += size
-        a, _, _, _ = hash4(
-            u32(pixels[own // walks] + key[0]), u32(first_walk + own % walks + key[1]),
-            u32(counts[own] + key[2]), u32(key[3] + u32(5)),
-        )  # fmt: skip
+        pixel, walk = u32(pixels[own // walks] + key[0]), u32(first_walk + own % walks + key[1])
+        for place in range(chosen.shape[1]):
+            a, _, _, _ = hash4(pixel, walk, u32(counts[own] + key[2]), u32(key[3] + u32(5 + place)))
+            if uniform(a) * sizes[own] <= size:
+                chosen[own, place] = index
         counts[own] += u32(1)
-        if uniform(a) * sizes[own] <= size:
-            chosen[own] = index
