@@ -240,6 +240,30 @@ def certified_fields():
     return table(list(rows[0]), [[shown(value) for value in row.values()] for row in rows])
 
 
+def star_bias():
+    """The bias of walks that are reflected, over ε."""
+    found = result("stars_bias")
+    names = [name for name in found["rows"][0] if name != "epsilon"]
+    rows = [
+        (f"{row['epsilon']:g}", *(f"{row[name][0]:+.3f} ± {row[name][1]:.3f}" for name in names))
+        for row in found["rows"]
+    ]
+    return table((f"error at ε, {found['walks']:,} walks", *names), rows)
+
+
+def stars():
+    """Walks that are reflected, against exact solutions."""
+    found = result("stars")
+    rows = []
+    for name, mean in found["groups"].items():
+        own = [row for row in found["rows"] if f"{row['equation']}, {row['conditions']}" == name]
+        largest, spread = max(row["largest"] for row in own), np.sqrt(np.mean([row["std of z"] ** 2 for row in own]))
+        steps = " … ".join(f"{end(row['steps'] for row in own):.0f}" for end in (min, max))
+        pixels, cut = sum(row["pixels"] for row in own), sum(row["truncated"] for row in own)
+        rows.append((name, pixels, f"{mean:+.3f}", f"{spread:.3f}", f"{largest:.2f}", steps, cut))
+    return table((f"{found['walks']:,} walks", "pixels", "mean z", "std of z", "largest", "steps", "cut off"), rows)
+
+
 def hunted():
     """What `python -m validation.hunt` found, kind by kind."""
     found = result("hunt")
@@ -277,6 +301,8 @@ BLOCKS = {
     "differences": differences,
     "plain denoisers": plain_denoisers,
     "bias": bias,
+    "star bias": star_bias,
+    "stars": stars,
     "curve": curve,
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},

@@ -99,6 +99,16 @@ def test_the_biharmonic_equation_takes_no_neumann_data():
         mc2.Biharmonic(Disk(), source=1, boundary=Neumann(0), laplacian=0)
 
 
+def test_components_that_float_are_refused():
+    """One component's values say nothing of another, whose walks would never end."""
+    ring = Disk(0.4, center=(1, 0), name="room") - Disk(0.1, center=(1.1, 0), name="stove")
+    both = Disk(0.5, center=(-1, 0), name="cold") | ring
+    with pytest.raises(InputError, match=r"the component of the domain at \(.*\) has Neumann conditions all around"):
+        mc2.Laplace(both, {"cold": 1, "*": Neumann(0)})
+    assert mc2.Laplace(both, {"cold": 1, "stove": 2, "*": Neumann(0)}).reflecting
+    assert mc2.Yukawa(both, 0, {"cold": 1, "*": Neumann(0)}, lam=2).reflecting
+
+
 def test_only_insulated_problems_are_known_but_for_a_constant():
     assert insulated(mc2.Laplace(PLATE, Neumann(0)).conditions)
     assert insulated(mc2.Laplace(PLATE, {"top": Robin(0, 1), "*": Neumann(0)}).conditions)

@@ -27,6 +27,7 @@ from mc2.problems.boundary_data import (
     completed,
     read_conditions,
 )
+from mc2.problems.components import refuse_floating
 from mc2.problems.condition import Clamped, Condition, Dirichlet
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
@@ -118,6 +119,8 @@ class Problem(metaclass=CheckedArguments):
         if plate and name == "boundary" and len(clamped) == len(conditions):
             self.data = tuple(other for other in self.data if other != "laplacian")
         if name == "boundary":
+            if self.operator.mass == 0 and any(condition.reflecting for condition in conditions):
+                refuse_floating(self.domain, conditions)
             self.conditions = conditions
         return as_dirichlet(conditions, self.domain)
 

@@ -34,7 +34,7 @@ SAMPLES = 16
 
 END = 1e-8
 """Part of a piece's length that no point is nearer to its ends, where derivatives may be infinite."""
-PICKED = 4
+PICKED = 2
 """Samples of walls that are kept of a walk where its data are what a fit leaves over."""
 
 
@@ -270,5 +270,7 @@ def _exits(
     placed = place(boundary, wall_piece.ravel(), walls[0].ravel(), walls[1].ravel())
     wall_x, wall_y, nx, ny = (np.broadcast_to(c, wall_piece.size).reshape(wall_piece.shape) for c in placed)
     met = WallSamples(wall_x, wall_y, nx, ny, boundary.pieces.part[wall_piece], walls[2])
-    samples = None if source is None else Samples(*source[..., 0], np.zeros(shape))
+    samples = (
+        None if source is None else Samples(source[0, ..., 0], source[1, ..., 0], source[2, ..., 0], np.zeros(shape))
+    )
     return Exits(x, y, np.where(on, ends[2], 0.0), np.zeros(shape), int(counts[0]), int(counts[1]), samples, part, met)
