@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from validation.hunting.case import Case, Draft, evaluate, zeroth
 from validation.hunting.disk import Arc, Cosine, Grounded, arc, arc_modes, continued, radial
-from validation.hunting.draw import KINDS, draw
+from validation.hunting.draw import FIRST_REFLECTING, KINDS, REFLECTING, draw
 from validation.hunting.judge import broken, run, summary, verdict
 from validation.hunting.known import known
 from validation.hunting.sources import Text
@@ -185,3 +185,17 @@ def test_bounds_of_conditions_hold(number):
     assert row["outcome"] == "solved"
     assert row["off"] <= 1
     assert row["relative error"] < 0.1
+
+
+@pytest.mark.parametrize("kind", ["conditions", "mixed corner"])
+def test_claims_hold_where_walls_reflect(kind):
+    """A case of its own kind, judged by walks; drawn again, it is the same."""
+    index = FIRST_REFLECTING + next(
+        k for k in range(len(REFLECTING)) if list(REFLECTING)[(FIRST_REFLECTING + k) % len(REFLECTING)] == kind
+    )
+    case = draw(SEED, index)
+    assert case.kind == kind
+    assert draw(SEED, index).code() == case.code()
+    row = run(case)
+    assert (row["outcome"], row["method"], row["broken"]) == ("solved", "mc2-rounds", [])
+    assert row["true rms"] < 1e-9 * row["largest"]
