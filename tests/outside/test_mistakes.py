@@ -124,9 +124,9 @@ def test_a_corrector_is_told_what_it_forgot_to_declare(register):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"method": "wos"}, "method = 'wos' must be a Method"),
+        ({"method": 3}, "corrector = 3 must be"),
         ({"method": type("Silent", (Method,), {"solve": lambda self, case: 0})()}, "needs a name, a setting"),
-        ({"method": make_method("wos"), "grid": 16}, "grid = 16 must be a Grid"),
+        ({"method": make_method("wos"), "grid": "16"}, "grid size = '16' must be an integer"),
     ],
 )
 def test_what_cannot_be_evaluated(given, message):

@@ -387,12 +387,14 @@ class _Maker:
         least, centre, most = (float(np.sqrt(max(base_square + end, 0.0))) for end in square)
         least = least if least > CLEAR * centre else 0.0
         (lower, shift, higher), reach = self._source(chosen, inside, share)
-        low, high = middle - float(np.hypot(middle - low, lower)), middle + float(np.hypot(high - middle, higher))
         reach += float(np.sqrt(self.hidden[1] / share)) + self.floor
         wider = self.hidden[0] / share + self.floor
+        # |mean| is at least so much, and the root mean square is never less: that a rough source's noise seems to
+        # have moved the mean is no proof that it has
+        sure = max(low + min(shift - lower, 0.0) - wider, -(high + max(shift + higher, 0.0) + wider), 0.0)
+        low, high = middle - float(np.hypot(middle - low, lower)), middle + float(np.hypot(high - middle, higher))
         low, high = low + shift - wider, high + shift + wider
         middle = float(np.clip(middle, low, high))  # without the noise of a rough source, as long as that is possible
-        sure = max(low, -high, 0.0)  # |mean| is at least so much, and the root mean square is never less
         centre = max(centre, abs(middle))
         rms = Interval(centre, max(least - reach, sure, 0.0), max(most + reach, centre))
         return Region(bounds, int(chosen.sum()), Interval(middle, low, high), rms)
