@@ -14,10 +14,13 @@ from mc2.errors import InputError, short
 from mc2.geometry import kernels, rings
 from mc2.geometry.clipping import clip
 from mc2.geometry.domain import Bounds, Constants, Domain, Leaf
+from mc2.geometry.members import MANY, Members
 from mc2.geometry.pieces import Boundary
+from mc2.geometry.polygon import MOST_EDGES, Polygon
+from mc2.geometry.primitive import Shape
 
 MAX_SHAPES = 1000
-"""Shapes and polygons in a domain: a distance visits each of them."""
+"""Shapes and polygons in a domain."""
 MAX_DEPTH = 16
 """Compositions within compositions; what can be built can also be described and read back."""
 
@@ -72,11 +75,28 @@ class Composition(Domain):
     @cached_property
     def registers(self) -> int:
         first, *rest = (operand.registers for _, operand in self._order())
-        return max(first, 1 + max(rest))
+        return max([first, *(1 + own for own in rest)])
 
-    def _order(self) -> list[tuple[int, Domain]]:
-        """The operands as they are computed: the one that needs the most registers first, while all are free."""
-        operands = list(enumerate(self.operands))
+    @cached_property
+    def _computed(self) -> list[tuple[int, Domain | Members]]:
+        """The operands with their numbers, as a program computes them: very many shapes that are united, at once."""
+        operands: list[tuple[int, Domain | Members]] = list(enumerate(self.operands))
+        united = [
+            (k, operand)
+            for k, operand in enumerate(self.operands)
+            if (k > 0 or self.op == kernels.UNION)
+            and isinstance(operand, Shape | Polygon)
+            and operand.vertex_count <= MOST_EDGES
+        ]
+        if self.op == kernels.INTERSECTION or len(united) <= MANY:
+            return operands
+        numbers = {k for k, _ in united}
+        group = united[0][0], Members([leaf for _, leaf in united])
+        return sorted([*(entry for entry in operands if entry[0] not in numbers), group], key=lambda entry: entry[0])
+
+    def _order(self) -> list[tuple[int, Domain | Members]]:
+        """What is computed, in order: first what needs the most registers, while all are free."""
+        operands = self._computed
         heaviest = max(operands, key=lambda entry: entry[1].registers)
         return [heaviest, *(entry for entry in operands if entry is not heaviest)]
 

@@ -16,6 +16,8 @@ RADIUS = 1e-4
 """Radius of the circle around a boundary point on which its angle is measured, in units of the domain's size."""
 MOST_CORNERS = 1024
 """Vertices and crossings of outlines that are looked at."""
+MOST_LEAVES = 64
+"""Shapes whose outlines are followed; the corners of more are those of the boundary's pieces."""
 STRAIGHT = 0.03
 """Turns of fewer radians are no corners."""
 
@@ -31,7 +33,11 @@ class Corner(NamedTuple):
 def find_corners(domain: Domain) -> tuple[Corner, ...]:
     """All corners of a domain, each once; of a domain with very many vertices and crossings, some of them."""
     size = domain.size
-    places = np.concatenate([np.concatenate([_vertices(leaf), _crossings(domain, leaf)]) for leaf in domain.leaves()])
+    leaves = list(domain.leaves())
+    if len(leaves) > MOST_LEAVES:
+        places = domain.pieces.end[~domain.pieces.smooth]
+    else:
+        places = np.concatenate([np.concatenate([_vertices(leaf), _crossings(domain, leaf)]) for leaf in leaves])
     places = places[np.abs(domain.distance(*places.T)) <= 1e-9 * size]
     places = places[:: -(-len(places) // MOST_CORNERS) or 1]
     found: list[Corner] = []

@@ -5,104 +5,50 @@ A domain is a small program, so that one kernel serves every domain. Its `code` 
 - a shape writes its distance to register ``out``; ``a`` is where its constants start, and a polygon has ``b`` edges;
 - an outline is a polygon of very many edges, with a tree over them (see `mc2.geometry.outline_kernels`), or a slit, for
   which ``b`` is 1;
+- members are very many shapes that are united, with a grid over them (see `mc2.geometry.member_kernels`);
 - a Boolean combines registers ``a`` and ``b`` into ``out``, which is one of the two.
 
 The distance of the whole is left in register 0. A shape's constants are its center, the cosine and sine of its angle
 and two parameters; a polygon's are `EDGE` numbers per edge.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 
 from mc2.compute.compile import LANES, inlined, kernel, scalar
+from mc2.geometry.member_kernels import members_point
 from mc2.geometry.outline_kernels import SCRATCH, outline_lanes, outline_point
+from mc2.geometry.shape_kernels import (
+    ANNULUS,
+    DISK,
+    EDGE,
+    ELLIPSE,
+    HEXAGON,
+    POLYGON,
+    RECTANGLE,
+    STADIUM,
+    TRIANGLE,
+    annulus,
+    disk,
+    edge,
+    ellipse,
+    hexagon,
+    polygon_point,
+    rectangle,
+    shape_point,
+    signed_root,
+    stadium,
+    triangle,
+)
 
-DISK, RECTANGLE, ELLIPSE, ANNULUS, TRIANGLE, HEXAGON, STADIUM, POLYGON, OUTLINE = range(9)
-UNION, INTERSECTION, DIFFERENCE = range(9, 12)
+OUTLINE, MEMBERS = range(8, 10)
+UNION, INTERSECTION, DIFFERENCE = range(10, 13)
 
 PROGRAM_REGISTERS = 8
 """Most registers of a program."""
 MAX_REGISTERS = PROGRAM_REGISTERS + SCRATCH
 """Rows of lanes that a program is run with: some instructions need room to work in."""
-EDGE = 7
-"""Constants of one edge: start x, start y, end y, edge x, edge y, 1/length², run over rise (0 if horizontal)."""
-
-
-# One function per shape, in the frame of the shape.
-
-
-@scalar
-def disk(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Radius a."""
-    return a - math.sqrt(x * x + y * y)
-
-
-@scalar
-def rectangle(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Half-widths a and b."""
-    return min(a - abs(x), b - abs(y))
-
-
-@scalar
-def ellipse(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Semi-axes a and b: (1 - |(x/a, y/b)|) min(a, b), a lower bound."""
-    least = min(a, b)
-    # Scaling the quotients instead of the result takes the divisions out of the loop over lanes.
-    u = x * (least / a)
-    v = y * (least / b)
-    return least - math.sqrt(u * u + v * v)
-
-
-@scalar
-def annulus(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Inner radius a, outer radius b."""
-    r = math.sqrt(x * x + y * y)
-    return min(b - r, r - a)
-
-
-@scalar
-def triangle(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Equilateral with circumradius a and a vertex at (0, a)."""
-    T = type(x)
-    half = T(0.5)
-    return min(half * a + y, half * (a - y) - T(math.sqrt(0.75)) * abs(x))
-
-
-@scalar
-def hexagon(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Regular with circumradius a and a vertex at (a, 0)."""
-    T = type(x)
-    slant = T(math.sqrt(0.75))
-    return min(slant * a - abs(y), slant * (a - abs(x)) - T(0.5) * abs(y))
-
-
-@scalar
-def stadium(x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Points within b of the segment from (-a, 0) to (a, 0)."""
-    u = max(abs(x) - a, type(x)(0))
-    return b - math.sqrt(u * u + y * y)
-
-
-@scalar
-def edge(so_far: Any, x: Any, y: Any, x0: Any, y0: Any, y1: Any, ex: Any, ey: Any, inverse: Any, slope: Any) -> Any:
-    """Add an edge to the squared distance so far, whose sign tells the parity of crossings (negative: outside)."""
-    T = type(x)
-    u = x - x0
-    v = y - y0
-    t = min(max((u * ex + v * ey) * inverse, T(0)), T(1))
-    du = u - t * ex
-    dv = v - t * ey
-    size = min(abs(so_far), du * du + dv * dv)
-    crosses = ((y0 > y) != (y1 > y)) & (u < v * slope)
-    return -size if (so_far < T(0)) != crosses else size
-
-
-@scalar
-def signed_root(square: Any) -> Any:
-    """The square root of the size, with the sign of its argument."""
-    return math.copysign(math.sqrt(abs(square)), square)
 
 
 @scalar
@@ -221,6 +167,9 @@ def distance_lanes(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
             _polygon_lanes(constants, a, b, x, y, registers, out)
         elif op == OUTLINE:
             outline_lanes(constants, a, x, y, registers[PROGRAM_REGISTERS:], registers[out])
+        elif op == MEMBERS:
+            for i in range(LANES):
+                registers[out, i] = members_point(constants, np.int64(a), x[i], y[i])
         elif op == UNION:
             _union_lanes(registers, out, a, b)
         elif op == INTERSECTION:
@@ -230,47 +179,6 @@ def distance_lanes(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
 
 
 # The same for one point, as a CUDA thread needs it.
-
-
-@scalar
-def shape_point(op: Any, cx: Any, cy: Any, cos: Any, sin: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
-    """Distance of one point to one shape."""
-    dx, dy = x - cx, y - cy
-    u = cos * dx + sin * dy
-    v = cos * dy - sin * dx
-    if op == DISK:
-        return disk(u, v, a, b)
-    if op == RECTANGLE:
-        return rectangle(u, v, a, b)
-    if op == ELLIPSE:
-        return ellipse(u, v, a, b)
-    if op == ANNULUS:
-        return annulus(u, v, a, b)
-    if op == TRIANGLE:
-        return triangle(u, v, a, b)
-    if op == HEXAGON:
-        return hexagon(u, v, a, b)
-    return stadium(u, v, a, b)
-
-
-@scalar
-def _polygon_point(constants: Any, at: Any, edges: Any, x: Any, y: Any) -> Any:
-    T = type(x)
-    square = T(-np.inf)
-    for k in range(at, at + EDGE * edges, EDGE):
-        square = edge(
-            square,
-            x,
-            y,
-            T(constants[k]),
-            T(constants[k + 1]),
-            T(constants[k + 2]),
-            T(constants[k + 3]),
-            T(constants[k + 4]),
-            T(constants[k + 5]),
-            T(constants[k + 6]),
-        )
-    return signed_root(square)
 
 
 @scalar
@@ -286,9 +194,11 @@ def distance_point(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
             cx, cy, cos, sin = T(c[a]), T(c[a + 1]), T(c[a + 2]), T(c[a + 3])
             found = shape_point(op, cx, cy, cos, sin, T(c[a + 4]), T(c[a + 5]), x, y)
         elif op == POLYGON:
-            found = _polygon_point(constants, a, b, x, y)
+            found = polygon_point(constants, a, b, x, y)
         elif op == OUTLINE:
             found = outline_point(constants, np.int64(a), x, y)
+        elif op == MEMBERS:
+            found = members_point(constants, np.int64(a), x, y)
         elif op == UNION:
             found = union(registers[a], registers[b])
         elif op == INTERSECTION:

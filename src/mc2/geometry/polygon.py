@@ -17,6 +17,7 @@ from mc2.geometry.outline_tree import OutlineTree, outline_tree
 from mc2.geometry.parts import part_name
 from mc2.geometry.pieces import Boundary, make_pieces, with_smooth
 from mc2.geometry.rings import Ring, check_rings, read_names, read_rings, read_smooth
+from mc2.geometry.shape_kernels import POLYGON
 
 MOST_EDGES = 256
 """Edges that a distance visits one by one; with more there is a tree over them."""
@@ -103,7 +104,7 @@ class Polygon(Leaf):
             constants.frombytes(self._tree.constants().tobytes())
             return
         edges = [edge for ring in self.rings for edge in zip(ring, (*ring[1:], ring[0]), strict=True)]
-        code.append((kernels.POLYGON, out, len(constants), len(edges)))
+        code.append((POLYGON, out, len(constants), len(edges)))
         for (x0, y0), (x1, y1) in edges:
             x, y = x1 - x0, y1 - y0
             constants.extend((x0, y0, y1, x, y, 1 / (x * x + y * y), x / y if y else 0.0))

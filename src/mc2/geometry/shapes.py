@@ -10,7 +10,8 @@ import numpy as np
 
 from mc2.checks import positive
 from mc2.errors import InputError
-from mc2.geometry import curves, kernels
+from mc2.geometry import curves
+from mc2.geometry import shape_kernels as kernels
 from mc2.geometry.domain import Bounds
 from mc2.geometry.pieces import Pieces, make_pieces
 from mc2.geometry.primitive import CorneredShape, Shape

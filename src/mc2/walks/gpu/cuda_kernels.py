@@ -14,7 +14,8 @@ import numpy as np
 from numba import cuda
 
 from mc2.functions.kernels import run_point, term_point
-from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_point, has_slit, shape_point
+from mc2.geometry.kernels import INTERSECTION, MAX_REGISTERS, UNION, distance_point, has_slit
+from mc2.geometry.shape_kernels import shape_point
 from mc2.walks import green_kernels as green
 from mc2.walks.cpu.lane_kernels import BIHARMONIC, GREEN, HELMHOLTZ, PROBE, REST, YUKAWA, project, slit_probe
 from mc2.walks.gpu import hardware_kernels

@@ -175,7 +175,8 @@ class _Pile:
 
 def _two_shapes(code: NDArray[np.int32], constants: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
     """Two shapes, their Boolean (−1 for a single shape) and their constants; −1 throughout for any other domain."""
-    from mc2.geometry.kernels import POLYGON, UNION
+    from mc2.geometry.kernels import UNION
+    from mc2.geometry.shape_kernels import POLYGON
 
     found = np.zeros(2 * SHAPE_NUMBERS)
     operations = code[:, 0]
