@@ -1,11 +1,13 @@
 """Speed of the walks, always as ratios measured in one run.
 
 python benchmarks/walks.py --json        CPU: the engine against the yardstick; CUDA where there is one
+python benchmarks/walks.py --no-cpu --outlines --json        cost of a walk over the vertices of an outline
 """
 
 import argparse
 import json
 import sys
+import time
 from functools import partial
 
 import numba
@@ -14,7 +16,7 @@ from timing import best as shortest
 from yardstick import walk as yardstick
 
 import mc2
-from mc2.geometry import Disk, Grid
+from mc2.geometry import Disk, Grid, Polygon
 from mc2.walks import estimate
 
 U = "sin(4*x)*cos(4*y)"
@@ -78,15 +80,48 @@ def scaling():
     return results
 
 
+def wiggly(vertices):
+    """r(t) = 0.7 + Σ 0.12 k^-1.2 a_k cos(kt + b_k), k below 40, through as many points."""
+    random, k = np.random.default_rng(7), np.arange(1, 40)
+    a, b = random.standard_normal(39), random.uniform(0, 2 * np.pi, 39)
+    t = np.arange(vertices) * (2 * np.pi / vertices)
+    r = 0.7 + (0.12 * k**-1.2 * a * np.cos(np.outer(t, k) + b)).sum(1)
+    return Polygon(np.stack([r * np.cos(t), r * np.sin(t)], axis=1))
+
+
+def outlines(walks=4):
+    """Cost of a walk, in CPU time on one thread, and its steps, over vertices; the cheapest of some runs, in turn."""
+    tasks = {vertices: mc2.Laplace(wiggly(vertices), boundary="x*y") for vertices in (10, 100, 1_000, 10_000)}
+    costs, steps = dict.fromkeys(tasks, float("inf")), {}
+    for _ in range(3 * REPEATS):
+        for vertices, task in tasks.items():
+            start = time.process_time()
+            made = estimate(task, walks, grid=Grid(128), device="cpu", threads=1)
+            count = walks * int(made.mask.sum())
+            costs[vertices] = min(costs[vertices], (time.process_time() - start) / count)
+            steps[vertices] = made.record.steps / count
+    return {
+        f"{vertices} vertices": {
+            "ratio": cost / costs[10],
+            "steps": steps[vertices],
+            "numbers_per_vertex": tasks[vertices].domain.program.constants.size / vertices,
+        }
+        for vertices, cost in costs.items()
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--scaling", action="store_true", help="also measure cost over budgets and grids")
+    parser.add_argument("--outlines", action="store_true", help="also measure cost over an outline's vertices")
     parser.add_argument("--no-cpu", action="store_true", help="only CUDA")
     options = parser.parse_args()
     results = {} if options.no_cpu else {"cpu": cpu()}
     if options.scaling:
         results["scaling"] = scaling()
+    if options.outlines:
+        results["outlines"] = outlines()
     from mc2.walks.gpu.launch import unavailable
 
     reason = unavailable()
@@ -112,7 +147,7 @@ def report(results):
                     f"yardstick's {slow:.2f} M walks/s"
                 )
         print(f"{family:8} two threads: {rows['scaling']:.2f} × one")
-    for key in ("scaling", "cuda"):
+    for key in ("scaling", "outlines", "cuda"):
         if key in results:
             print(key, json.dumps(results[key], indent=2, ensure_ascii=False))
 
