@@ -51,7 +51,7 @@ def build(drawing: Drawing, mend: float = MEND, flatness: float = FLATNESS, over
         raise InputError(f"has {total:,} vertices, and {MAX_VERTICES:,} are allowed ({__name__}.MAX_VERTICES)")
     polylines = united(polylines, [curve.polygon for curve in curves], overlaps == "join", size, mend * size, notes)
     found = mended(polylines, size, mend * size, notes)
-    return Built(_domain(found), tuple(notes))
+    return Built(assemble(found), tuple(notes))
 
 
 def _share(name: str, value: float) -> float:
@@ -61,7 +61,7 @@ def _share(name: str, value: float) -> float:
     return number
 
 
-def _domain(found: Mended) -> Domain:
+def assemble(found: Mended) -> Domain:
     """Polygons: rings within an even number of others, each with those right within it as holes; without the slits."""
     depth = [sum(inside([other], ring.points[0]) for other in found.rings if other is not ring) for ring in found.rings]
     polygons = []
