@@ -28,8 +28,10 @@ WEDGES = {"wedge": OPENING, "notch": 2 * np.pi - OPENING}
 """Angles, in radians, of the domain at its tip."""
 SEED = 0
 REPEATS = 3
+LIMIT = 240
+"""Seconds for a case."""
 ORDER = 6
-GRADES = [(0.2, 0.3), (0.1, 0.1), (0.05, 0.03), (0.05, 0.005), (0.03, 0.001), (0.02, 1e-4)]
+GRADES = [(0.2, 1.0), (0.2, 0.3), (0.1, 0.1), (0.05, 0.03), (0.05, 0.005), (0.03, 0.001), (0.02, 1e-4)]
 """Meshes of NGSolve: the largest element, and those at the corners as parts of their sides, or of that."""
 
 
@@ -101,15 +103,19 @@ def ngsolve(name):
     row = {}
     for size, grade in GRADES:
         seconds = []
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            values, unknowns = by_elements(problem, name, grid, size, grade)
-            seconds.append(time.perf_counter() - start)
+        try:
+            for _ in range(REPEATS):
+                start = time.perf_counter()
+                values, unknowns = by_elements(problem, name, grid, size, grade)
+                seconds.append(time.perf_counter() - start)
+        except Exception as error:  # netgen's own, where it finds no mesh
+            row = {"case": name, "tolerance": tolerance, "failed": str(error)}
+            continue
         certificate = mc2.certify(problem, values, grid=grid)
         row = summary(name, min(seconds), certificate, values, grid, unknowns=unknowns, mesh=[size, grade])
         if row["certified"] < tolerance:
             return row
-    return row | {"failed": True}
+    return {"failed": "no mesh was fine enough"} | row
 
 
 def by_elements(problem, name, grid, size, grade):
@@ -148,7 +154,10 @@ def by_elements(problem, name, grid, size, grade):
 def in_process(how, name):
     """A row from a process of its own."""
     command = [sys.executable, __file__, "--one", how, name]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"case": name, "tolerance": make(name)[1], "failed": f"stopped after {LIMIT} seconds"}
     if done.returncode:
         return {"case": name, "failed": done.stderr.strip().splitlines()[-1:]}
     return json.loads(done.stdout.splitlines()[-1])

@@ -166,3 +166,10 @@ def test_many_targets_at_one_point():
     alone = layer.sum(density, x[-3:], y[-3:])
     np.testing.assert_allclose(layer.sum(density, x, y)[[0, 1999, 2000, 2001]], alone[[0, 0, 1, 2]], rtol=1e-9)
     assert layer.sum(density, x[:0], y[:0]).size == 0
+
+
+def test_seams_are_boundary_that_no_panels_have():
+    """Data are given on the edge that two squares only share; where they overlap, there is none."""
+    one = Polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    assert not can_fit_layer(mc2.Laplace(one | one.move(1, 0), boundary="x"))
+    assert can_fit_layer(mc2.Laplace(one | one.move(0.5, 0.5), boundary="x"))

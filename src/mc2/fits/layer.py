@@ -26,6 +26,8 @@ LEAF_TARGETS = 48
 """Targets of a leaf, about."""
 LEAVES = 256
 """Leaves whose rows of a matrix are made at a time, to begin with."""
+FEW_ENTRIES = 1 << 20
+"""Entries of a matrix up to which another thread is no help with a product."""
 REACH = {2: 6.0, 4: 3.5, 8: 2.5, 16: 1.7}
 """By the number of nodes of a panel: half lengths from its middle within which its quadrature is not good enough."""
 
@@ -270,7 +272,10 @@ class Operator:
                 self.entries, self.offsets, density, out,
             )  # fmt: skip
 
-        in_halves(multiply, self.leaves)
+        if self.entries.size > FEW_ENTRIES:
+            in_halves(multiply, self.leaves)
+        else:
+            multiply(self.leaves)
         return out
 
 

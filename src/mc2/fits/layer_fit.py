@@ -18,6 +18,7 @@ from mc2.fits.field import Field
 from mc2.fits.layer import Layer, Operator, rule
 from mc2.fits.panels import Panels
 from mc2.geometry import Domain
+from mc2.geometry.domain import Leaf
 from mc2.problems import Problem
 
 Array = NDArray[np.float64]
@@ -31,6 +32,8 @@ ROUNDS = 8
 """Times that panels are cut where the misfit is large."""
 MOST_STEPS = 200
 """Of the Krylov method."""
+SEAMS = 2000
+"""Boundary points at which seams are looked for."""
 FRESH = 3
 """Points of every panel at which the fit is judged."""
 DEEPEST = 6
@@ -63,15 +66,23 @@ class LayerFit:
 
 def can_fit_layer(problem: Problem) -> bool:
     """Whether a problem's homogeneous solutions are double layers: Δu = 0 on polygons with Dirichlet data."""
-    operator = problem.operator
-    return (
-        operator.order == 2
-        and operator.mass == 0
-        and not problem.reflecting
-        and not problem.domain.unbounded
-        and not problem.domain.pieces.bulge.any()
-        and len(problem.domain.holes()) == _rings_of_holes(problem.domain)
-    )
+    if problem.domain.unbounded:
+        return False
+    operator, pieces = problem.operator, problem.domain.pieces
+    if operator.order != 2 or operator.mass or problem.reflecting or pieces.bulge.any():
+        return False
+    middles = 0.5 * (pieces.start + pieces.end)
+    if len(np.unique(middles @ np.array([1, 1j]))) < pieces.size:
+        return False  # two sides in one place, as of a slit: their densities cannot be told apart
+    return _is_whole(problem.domain) and len(problem.domain.holes()) == _rings_of_holes(problem.domain)
+
+
+def _is_whole(domain: Domain) -> bool:
+    """Whether the pieces are all of the boundary: seams between shapes that only share an edge are not among them."""
+    if isinstance(domain, Leaf):
+        return True
+    _, away = domain.pieces.nearest(*np.ascontiguousarray(domain.sample_boundary(SEAMS, seed=0).T))
+    return bool(away.max() < 1e-6 * domain.size)
 
 
 def _rings_of_holes(domain: Domain) -> int:

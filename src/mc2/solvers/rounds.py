@@ -55,6 +55,8 @@ JUDGED = 256
 """Points at which error bars are computed to tell how large they are."""
 CONTRADICTED = 1.5
 """Believe the error that the walks see if its square exceeds this times the claimed one, beyond their noise."""
+BETTER = 0.3
+"""Part of an accuracy that the misfit of a boundary fit may have: walks then need not be many to see that it is met."""
 LIFTED = 1e7
 """Times rounding that an accuracy must be for the lift that rounds begin with to do for a boundary fit."""
 SOURCE = 1 << 33
@@ -297,7 +299,8 @@ class Rounds:
     def _fitted(self, start: Field | None, report: Report | None) -> BoundaryFit:
         """Boundary least squares. start: the lift, if it is good enough. report: see `fit_boundary`."""
         if not self.problem.reflecting:
-            return self.ground.fit_boundary(self.problem, start, self.accuracy, report)
+            wanted = None if self.accuracy is None else BETTER * self.accuracy
+            return self.ground.fit_boundary(self.problem, start, wanted, report)
         found = fit_conditions(self.problem, start=start)
         self.amplification = found.amplification
         return found.fit
