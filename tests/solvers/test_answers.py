@@ -6,7 +6,7 @@ from scipy import special
 
 import mc2
 from mc2 import Neumann, Robin
-from mc2.geometry import Disk, Rectangle
+from mc2.geometry import Disk, Polygon, Rectangle
 
 KEYHOLE = Disk(1.0) - Rectangle(0.3, 0.2, center=(0.2, 0.1))
 EXACT = "sin(2*x)*exp(y) + x*y**2"
@@ -151,3 +151,24 @@ def test_integrals_far_from_the_origin_where_nodes_round_to_corners():
     whole = solution.integral()
     assert abs(whole.value - pixels.value) <= 3 * (whole.standard_error + pixels.standard_error)
     assert whole.standard_error < 1e-4 * whole.value
+
+
+def test_fluxes_and_integrals_with_many_corners():
+    """All flux together is the integral of Δu, and so it is between a hole and a circle around it."""
+    angles = np.linspace(0, 2 * np.pi, 120, endpoint=False)
+    radius = 2 + 0.2 * np.cos(5 * angles) + 0.1 * np.cos(23 * angles)
+    rim, hole = (
+        np.stack([1 + size * np.cos(angles), 3 + size * np.sin(angles)], axis=1) for size in (radius, 0.3 * radius)
+    )
+    domain = Polygon(rim, holes=[hole])
+    found = mc2.solve(mc2.Poisson(domain, source=-1, boundary="abs(x)"), tolerance=1e-6, grid=128)
+    whole, inner = found.flux(), found.flux("hole 1")
+    assert abs(whole.value + domain.pieces.areas().sum()) < 1e-5
+    around = 1.1 * np.exp(2j * np.pi * np.arange(800) / 800)
+    slope = found.gradient(1 + around.real, 3 + around.imag)
+    through = float((slope.x * around.real + slope.y * around.imag).mean()) * 2 * np.pi  # a circle around the hole
+    between = np.pi * 1.1**2 - Polygon(hole).pieces.areas().sum()
+    assert abs(inner.value + through + between) < 1e-6
+    total, pixels = found.integral(), found.integral("1")
+    assert abs(total.value - pixels.value) < 2 * pixels.standard_error
+    assert total.standard_error < 1e-4

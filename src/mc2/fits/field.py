@@ -64,6 +64,16 @@ class Field:
         return out[0].reshape(shape), out[1].reshape(shape)
 
     @property
+    def layers(self) -> list[tuple[Layer, Array]]:
+        """The parts that are double layers."""
+        return [(part, unknowns) for part, unknowns in self.parts if isinstance(part, Layer)]
+
+    @property
+    def without_layers(self) -> "Field":
+        """All but those."""
+        return replace(self, parts=tuple(own for own in self.parts if not isinstance(own[0], Layer)))
+
+    @property
     def exact(self) -> bool:
         """Whether Lu = f, as far as can be measured."""
         return self.resolution is None or self.resolution.negligible

@@ -144,27 +144,41 @@ class Layer:
 
     def sum(self, unknowns: Array, x: Array, y: Array) -> Array:
         """v at points of the domain, its boundary included."""
-        return self._evaluate(unknowns, x, y, slope=False)[0]
+        out = self._panels(unknowns, x, y, slope=False)[0]
+        for strength, hole in self._logarithms(unknowns):
+            out += strength * np.log(np.hypot(x - hole.real, y - hole.imag))
+        return out
 
     def gradient(self, unknowns: Array, x: Array, y: Array) -> tuple[Array, Array]:
-        """∂v/∂x and ∂v/∂y at points."""
-        real, imaginary = self._evaluate(unknowns, x, y, slope=True)
-        return real, -imaginary
+        """∂v/∂x and ∂v/∂y at points; close to the ends of panels, where the density jumps a little, it is rough."""
+        real, imaginary = self._panels(unknowns, x, y, slope=True)
+        own = self.gradient_of_holes(unknowns, x, y)
+        return real + own[0], own[1] - imaginary
 
-    def _evaluate(self, unknowns: Array, x: Array, y: Array, slope: bool) -> tuple[Array, Array]:
+    def stream(self, unknowns: Array, x: Array, y: Array) -> Array:
+        """The conjugate of v without its logarithms: it grows along the boundary as ∂v/∂n does, n outward."""
+        return self._panels(unknowns, x, y, slope=False)[1]
+
+    def gradient_of_holes(self, unknowns: Array, x: Array, y: Array) -> tuple[Array, Array]:
+        """The part of the gradient that is of the holes' logarithms."""
+        out = np.zeros((2, x.size))
+        for strength, hole in self._logarithms(unknowns):
+            dx, dy = x - hole.real, y - hole.imag
+            out += strength * np.stack([dx, dy]) / (dx * dx + dy * dy)
+        return out[0], out[1]
+
+    def _logarithms(self, unknowns: Array) -> list[tuple[float, complex]]:
+        """The strength and the place of each."""
+        return list(zip(unknowns[self.nodes.size :].tolist(), self.holes.tolist(), strict=True))
+
+    def _panels(self, unknowns: Array, x: Array, y: Array, slope: bool) -> tuple[Array, Array]:
         """Real and imaginary parts of Φ, or of Φ'."""
-        density, strengths = unknowns[: self.nodes.size], unknowns[self.nodes.size :]
-        charges = Charges(self, density)
+        charges = Charges(self, unknowns[: self.nodes.size])
         real, imaginary = np.zeros((2, x.size))
         order = along_curve(x, y, self.size)
         for part in portions(x.size):
             own = order[part]
             real[own], imaginary[own] = charges.field(x[own], y[own], slope)
-        for strength, hole in zip(strengths, self.holes, strict=True):
-            away = (x + 1j * y) - hole
-            more = strength / away if slope else strength * np.log(np.abs(away)).astype(complex)
-            real += more.real
-            imaginary += more.imag
         return real, imaginary
 
 

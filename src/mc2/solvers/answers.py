@@ -134,8 +134,16 @@ def flux(solution: Solution, part: str | list[str] | None = None) -> Answer:
 
 
 def _flux(solution: Solution, rule: BoundaryRule) -> float:
-    gx, gy = _slopes(solution, *rule.points.T)
-    return rule.integrate(gx * rule.normals[:, 0] + gy * rule.normals[:, 1])
+    field, frame = _fitted(solution), solution.frame
+    x, y = frame.inward(*rule.points.T)
+    (gx, gy), streams = field.without_layers.gradient(x, y), 0.0
+    pieces, chosen = solution.problem.domain.pieces, np.unique(rule.piece)
+    for layer, unknowns in field.layers:  # whose derivatives are rough at the boundary, and their integrals not
+        own = layer.gradient_of_holes(unknowns, x, y)
+        gx, gy = gx + own[0], gy + own[1]
+        first, last = (layer.stream(unknowns, *frame.inward(*ends[chosen].T)) for ends in (pieces.start, pieces.end))
+        streams += float((last - first).sum()) * frame.value
+    return rule.integrate(_normal((gx, gy), *rule.normals.T)) * (frame.value / frame.length) + streams
 
 
 def integral(solution: Solution, weight: Any = None) -> Answer:
@@ -278,14 +286,20 @@ def _integral(solution: Solution, rule: BoundaryRule) -> float:
     total = 0.0 if field.lift is None else float(ds @ (nx * field.lift.antiderivative(x, y)))
     dx, dy = x - center[0], y - center[1]
     operator = solution.problem.operator if frame.trivial else solution.inner.problem.operator  # type: ignore[union-attr]
-    for basis, coefficients in field.parts:
+    for layer, unknowns in field.layers:
+        slope = _normal(layer.gradient_of_holes(unknowns, x, y), nx, ny)
+        values, p, dp = layer.sum(unknowns, x, y), 0.25 * (dx * dx + dy * dy), 0.5 * (dx * nx + dy * ny)
+        # ∮ p ∂v/∂n is −∮ ψ ∂p/∂s with the stream function ψ, which is not as rough
+        total += float(ds @ (values * dp - p * slope + layer.stream(unknowns, x, y) * 0.5 * (dy * nx - dx * ny)))
+    for basis, coefficients in field.without_layers.parts:
+        assert isinstance(basis, Basis)
         slope = _normal(basis.gradient(coefficients, x, y), nx, ny)
         if operator.mass:  # Lv = 0, so v = −Δv/mass
             total -= float(ds @ slope) / operator.mass
             continue
         values, p, dp = basis.sum(coefficients, x, y), 0.25 * (dx * dx + dy * dy), 0.5 * (dx * nx + dy * ny)
         total += float(ds @ (values * dp - p * slope))
-        if operator.order == 4 and isinstance(basis, Basis):  # and ∫ p Δv, with q of Δq = p
+        if operator.order == 4:  # and ∫ p Δv, with q of Δq = p
             inner = basis.to_laplacian(coefficients)
             curvature, change = basis.harmonic.sum(inner, x, y), _normal(basis.harmonic.gradient(inner, x, y), nx, ny)
             q, dq = p * p / 4, 0.5 * p * dp
