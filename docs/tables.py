@@ -272,6 +272,18 @@ def hunted():
     return table(names, [[shown(row[name]) for name in names] for row in rows])
 
 
+def many_corners():
+    """What `python benchmarks/corners.py --json --peers` found."""
+    rows = []
+    for how, name in (("ours", "MC²"), ("ngsolve", "NGSolve")):
+        for row in result("corners").get(how, []):
+            failed = row.get("failed") or row.get("missing")
+            own = [shown(row.get(key)) for key in ("seconds", "certified", "error", "unknowns", "peak_mb")]
+            rows.append((row["case"], name, f"{row.get('tolerance', 0):g}", *(["failed"] * 5 if failed else own)))
+    names = ("vertices", "by", "tolerance", "seconds", "certified", "true error", "unknowns", "MB")
+    return table(names, sorted(rows, key=lambda row: (not row[0].isdigit(), len(row[0]), row[0])))
+
+
 def hunted_lines(rows, names):
     """Cases of the hunt."""
     return table(names, [[shown(row[name]) for name in names] for row in rows])
@@ -307,6 +319,7 @@ BLOCKS = {
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
+    "corners": many_corners,
     "fields": certified_fields,
     "hunt": hunted,
     "hunt, worst": lambda: hunted_lines(result("hunt")["worst"], ("case", "kind", "family", *CLAIMS, "broken")),
