@@ -14,7 +14,7 @@ from mc2.benchmark.methods.method import Case
 from mc2.benchmark.methods.registry import make_method
 from mc2.geometry import Grid
 from mc2.metrics import psnr
-from mc2.problems import FAMILIES
+from mc2.problems import CONSTANT
 from mc2.zoo import generate
 from validation.walks import DOMAINS, problem
 
@@ -63,11 +63,11 @@ def score(name: str, count: int = 25) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    table = {(family, domain): errors(family, domain) for family in FAMILIES for domain in DOMAINS}
+    table = {(family, domain): errors(family, domain) for family in CONSTANT for domain in DOMAINS}
     for which, what in enumerate(("root mean square", "largest")):
         print(f"order of the {what} error from {SIZES[0]} to {SIZES[-1]} pixels, and the error at {SIZES[-1]}")
         print(f"  {'':11}", "".join(f"{name:>18}" for name in DOMAINS))
-        for family in FAMILIES:
+        for family in CONSTANT:
             row = [table[family, domain][which] for domain in DOMAINS]
             print(f"  {family:11}", "".join(f"{order(SIZES, e):10.2f} {e[-1]:.1e}" for e in row))
     for name in METHODS[:2]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mc2.problems import Biharmonic as Biharmonic
     from mc2.problems import Clamped as Clamped
     from mc2.problems import Dirichlet as Dirichlet
+    from mc2.problems import Elliptic as Elliptic
     from mc2.problems import Helmholtz as Helmholtz
     from mc2.problems import Laplace as Laplace
     from mc2.problems import Neumann as Neumann
@@ -50,6 +51,7 @@ _HOMES = {
     "Poisson": "mc2.problems",
     "Yukawa": "mc2.problems",
     "Biharmonic": "mc2.problems",
+    "Elliptic": "mc2.problems",
     "Helmholtz": "mc2.problems",
     "Robin": "mc2.problems",
     "Neumann": "mc2.problems",

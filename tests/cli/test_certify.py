@@ -63,7 +63,7 @@ def test_a_bound_is_called_one(folder):
     assert (found["kind"], found["walks"]) == ("bound", 0)
     assert "boundary" in found["note"]
     printed = mc2("certify", "h.toml", "fd", folder=folder).stdout
-    assert "a bound from boundary least squares" in printed
+    assert "a bound from least squares" in printed
 
 
 def test_seeds_give_other_walks(folder):

@@ -85,7 +85,7 @@ def test_info_json():
     done = mc2("info", "--json")
     assert done.returncode == 0, done.stderr
     contents = json.loads(done.stdout)
-    assert list(contents["families"]) == ["laplace", "poisson", "yukawa", "biharmonic", "helmholtz"]
+    assert list(contents["families"]) == ["laplace", "poisson", "yukawa", "biharmonic", "helmholtz", "elliptic"]
     assert contents["families"]["yukawa"]["parameters"] == {"lam": [0.5, 50.0]}
     assert len(contents["domains"]) == 8
     assert contents["domains"]["annulus"] == {"inner": [0.2, 0.6], "outer": [0.8, 1.4]}

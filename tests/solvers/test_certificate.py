@@ -198,7 +198,7 @@ def test_what_was_not_walked_has_a_bound(k):
     assert certificate.walks == 0
     assert certificate.overall.rms.low <= rms(error) <= certificate.overall.rms.high < 1e-6
     assert certificate.overall.mean.low <= error.mean() <= certificate.overall.mean.high
-    assert "a bound from boundary least squares" in str(certificate)
+    assert "a bound from least squares" in str(certificate)
     assert "not from walks" in certificate.note
     x, y = (c[found.mask] for c in GRID.points())
     for region in certificate.regions:

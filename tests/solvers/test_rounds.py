@@ -7,7 +7,7 @@ from validation.walks import problem
 import mc2
 from mc2.compute.blas import one_thread
 from mc2.geometry import Annulus, Disk, Ellipse, Grid, Polygon, Rectangle, Square, Stadium
-from mc2.problems import FAMILIES
+from mc2.problems import CONSTANT
 from mc2.solvers.rounds import Rounds, cover, rms
 from mc2.walks.engine import Options
 from mc2.zoo import generate
@@ -40,7 +40,7 @@ def bars(rounds):
 
 
 @pytest.mark.parametrize("domain", ["disk", "annulus", "composed"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_the_error_falls_by_a_factor_a_round(family, domain):
     rounds = Rounds(problem(family, domain), Options(), GRID)
     errors = []
@@ -52,7 +52,7 @@ def test_the_error_falls_by_a_factor_a_round(family, domain):
     assert errors == sorted(errors, reverse=True)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_the_history_tells_what_happened(family):
     rounds = Rounds(problem(family, "disk"), Options(), GRID, points=1000)
     assert rounds.error == np.inf

@@ -12,7 +12,7 @@ import mc2
 from mc2.errors import InputError
 from mc2.geometry import Annulus, Disk, Ellipse, Grid, Rectangle, Square, Stadium
 from mc2.metrics import psnr
-from mc2.problems import FAMILIES
+from mc2.problems import CONSTANT
 from mc2.zoo import generate
 from tests.fits.rough import PARTICULAR
 from tests.fits.rough import problem as rough_problem
@@ -59,7 +59,7 @@ def test_eight_walks(index):
 
 
 @pytest.mark.parametrize("domain", ["composed", "polygon"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_every_family_on_rough_domains(family, domain):
     found = mc2.solve(problem(family, domain), 8, grid=GRID)
     assert found.method == "mc2-rounds"
@@ -67,7 +67,7 @@ def test_every_family_on_rough_domains(family, domain):
     assert 0.2 < rms(error(found)) / rms(bars(found)) < 5
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_tolerances_are_met(family):
     task = problem(family, "annulus")
     found = [mc2.solve(task, tolerance=tolerance, grid=GRID) for tolerance in (1e-2, 1e-3, 1e-6)]
@@ -340,7 +340,7 @@ BAD = [
     ({"corrector": "trefftz", "tolerance": 1e-3}, "'trefftz' does not know its own error"),
     (
         {"corrector": "magic"},
-        "unknown corrector 'magic': known: mc2, mc2-alone, mc2-physics, mc2-rounds, mc2-unet, sunet",
+        "unknown corrector 'magic': known: collocation, mc2, mc2-alone, mc2-physics, mc2-rounds, mc2-unet, sunet",
     ),
     ({"corrector": "mc2-physics", "walks": 1}, "two or more walks per pixel"),
     ({"seed": -1}, "seed = -1"),

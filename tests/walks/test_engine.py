@@ -9,7 +9,7 @@ from validation.walks import problem
 import mc2
 from mc2.errors import InputError
 from mc2.geometry import Annulus, Disk, Grid, Rectangle, Square
-from mc2.problems import FAMILIES
+from mc2.problems import CONSTANT, FAMILIES
 from mc2.walks import Estimate, estimate, estimate_batch, trajectory
 
 U = "sin(4*x)*cos(4*y)"
@@ -18,7 +18,7 @@ SMALL = Grid(24)
 ON_CPU = {"grid": SMALL, "device": "cpu"}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_threads_do_not_matter(family):
     task = problem(family, "composed")
     one, two = (estimate(task, 600, **ON_CPU, threads=threads) for threads in (1, 2))
@@ -117,7 +117,7 @@ def with_python_functions(family, wrap):
 
 
 @pytest.mark.parametrize("stratify", [False, True])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_functions_called_on_arrays_give_the_same_walks(family, stratify):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

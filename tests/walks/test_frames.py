@@ -8,7 +8,7 @@ import pytest
 import mc2
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Rectangle, Square
-from mc2.problems import FAMILIES
+from mc2.problems import CONSTANT
 from mc2.walks import Estimate, Options, estimate, estimate_batch
 from tests.problems.test_frame import made
 
@@ -19,7 +19,7 @@ POINTS = np.array([[0.0, 0.0], [-0.5, 0.2], [0.8, -0.4]])
     ("length", "center"),
     [(1e-9, (0.0, 0.0)), (1e-4, (0.0, 0.0)), (1e9, (0.0, 0.0)), (1.0, (1e6, 1e6)), (1e-9, (1e-3, 0.0))],
 )
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CONSTANT)
 def test_units_do_not_matter(family, length, center):
     unit, task = made(family, length, center)
     expected = estimate(unit, 500, points=POINTS, seed=3, device="cpu")

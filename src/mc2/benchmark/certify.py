@@ -35,7 +35,7 @@ from mc2.solvers.certificate import (
     control_for,
     read_points,
 )
-from mc2.solvers.fitted import fit_and_bound
+from mc2.solvers.fitted import bound_by_fit
 from mc2.walks.engine import MAX_REFLECTED, Options, walk
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
@@ -80,8 +80,9 @@ def certify(
     epsilon, unit, sampling, threads: of the walks, as of `mc2.estimate`; those of a `Solution` if none is given.
     max_steps: where a walk is cut off; if not given, 1,024, or 65,536 where some part reflects.
 
-    A problem that walks cannot solve gets a bound from boundary least squares, which `kind` says: Helmholtz problems
-    where k² is too large or some part reflects, and those with Neumann conditions all around.
+    A problem that walks cannot judge gets a bound from least squares, which `kind` says: Helmholtz problems where k² is
+    too large or some part reflects, those with Neumann conditions all around, clamped plates, and those whose
+    coefficients vary.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")
@@ -109,10 +110,10 @@ def certify(
             )  # fmt: skip
         else:
             with one_thread():
-                fit, evaluator = fit_and_bound(inner)
+                fitted, evaluator = bound_by_fit(inner)
                 bars = evaluator.standard_error(claim.x, claim.y)
             error = float(np.sqrt(np.mean(bars**2)))
-            found = bound_claim(claim, fit.field(claim.x, claim.y), error, confidence)
+            found = bound_claim(claim, fitted(claim.x, claim.y), error, confidence)
     return found.outward(frame)
 
 
@@ -218,7 +219,7 @@ def _by_method(problem: Problem, name: str, grid: Grid, options: Options) -> Arr
     if not method.reflecting:
         need_dirichlet(problem, f"fields by {name!r}")
     if method.setting == "points" or problem.name not in method.families:
-        raise InputError(f"the method {name} gives no field of a {problem.name} problem")
+        raise InputError(f"the method {name} gives no field of {problem.name} problems")
     frame = Frame.of(problem)  # methods are in float32, or know lengths
     inner, where = frame.problem(problem), frame.grid(grid)
     values = problem_values(method, inner, METHOD_WALKS, options.seed, where)

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.portions import check_stop, portions
+from mc2.errors import InputError
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
 from mc2.fits.corner_functions import CornerFunctions, Cut, Term
 from mc2.fits.gradients import gradients
 from mc2.geometry import Domain, Exterior
-from mc2.problems.operator import LAPLACIAN, Operator
+from mc2.problems.operator import LAPLACIAN, Operator, need_constant
 
 Array = NDArray[np.float64]
 HOLE_DEGREE = 8
@@ -320,6 +321,9 @@ def make_basis(domain: Domain, operator: Operator, degree: int, hole_degree: int
 
     In an exterior domain, where nothing may grow, it is a constant and functions around the bodies, up to the degree.
     """
+    if not operator.has_trefftz:
+        need_constant(operator, "a fit of the boundary data")
+        raise InputError(f"no solutions are known in closed form for {operator}: use the corrector 'collocation'")
     if domain.unbounded:
         return _decaying(domain, operator, degree)
     xmin, xmax, ymin, ymax = domain.bounds

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import as_points
 from mc2.fits.basis import Basis, growing
+from mc2.fits.collocation_basis import CollocationBasis
 from mc2.fits.layer import Layer
 from mc2.fits.lift import TAIL, Lift
 from mc2.fits.rough_lift import Resolution, find_lift
@@ -23,6 +24,7 @@ from mc2.walks.exits import Exits, Samples, WallSamples
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
+AnyBasis = Basis | Layer | CollocationBasis
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,12 @@ class Field:
     """A field.
 
     lift: of the source, if there is one.
-    parts: bases, or double layers, with coefficients.
+    parts: bases, or double layers, with coefficients; a basis for collocation alone solves no equation.
     resolution: how well the lift knows the source.
     """
 
     lift: Lift | None = None
-    parts: tuple[tuple[Basis | Layer, Array], ...] = ()
+    parts: tuple[tuple[AnyBasis, Array], ...] = ()
     resolution: Resolution | None = None
 
     def __call__(self, x: Any, y: Any) -> Array:
@@ -47,10 +49,13 @@ class Field:
         return out.reshape(shape)
 
     def laplacian(self, x: Any, y: Any) -> Array:
-        """Δ of the field at points, for the biharmonic equation."""
+        """Δ of the field at points, for the biharmonic equation and for fits by collocation."""
         x, y, shape = as_points(x, y)
         out = self.lift.laplacian(x, y) if self.lift else np.zeros(x.size)
         for basis, coefficients in self.parts:
+            if isinstance(basis, CollocationBasis):
+                out += basis.laplacian(coefficients, x, y)
+                continue
             assert isinstance(basis, Basis)  # double layers are harmonic
             out += basis.harmonic.sum(basis.to_laplacian(coefficients), x, y)
         return out.reshape(shape)
@@ -106,7 +111,7 @@ class Field:
             field[rows][inside] = np.concatenate(in_halves(self, x[rows][inside], y[rows][inside]))
         return field
 
-    def plus(self, basis: Basis | Layer, coefficients: Array) -> "Field":
+    def plus(self, basis: AnyBasis, coefficients: Array) -> "Field":
         """With another part added."""
         own = dict(self.parts)
         own[basis] = own[basis] + coefficients if basis in own else coefficients

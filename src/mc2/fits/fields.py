@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from mc2.fits.basis import Basis
 from mc2.fits.channel_kernels import add_poles_many
-from mc2.fits.field import Field
-from mc2.fits.layer import Layer
+from mc2.fits.field import AnyBasis, Field
 from mc2.geometry import Grid
 from mc2.geometry.grid import SHARED
 from mc2.walks.schedule import in_halves
@@ -37,7 +36,7 @@ def fields_on_grid(fields: Sequence[Field], grid: Grid, mask: NDArray[np.bool_])
     return list(out)
 
 
-def sums(basis: Basis | Layer, coefficients: Array, x: Array, y: Array) -> Array:
+def sums(basis: AnyBasis, coefficients: Array, x: Array, y: Array) -> Array:
     """Sums of coefficients[channel] times functions at points [channel, point]."""
     if not isinstance(basis, Basis) or not basis.poles or basis.sign or basis.doubled:
         return np.stack([basis.sum(own, x, y) for own in coefficients])

@@ -47,7 +47,8 @@ def check_held(problem: Problem) -> None:
     pieces = problem.domain.pieces
     component = _components(pieces)
     count = int(component.max()) + 1
-    if count < 2 or problem.operator.mass:
+    varying = problem.operator.varying
+    if count < 2 or (problem.operator.mass if varying is None else varying.reacts):
         return
     free = np.array([insulated([condition]) for condition in problem.conditions])
     for number in range(count):

@@ -123,7 +123,7 @@ def find_junctions(
         cut = cuts.find(center, along, angle)
         if cut is not None and cut.heading is None:
             bent = True  # functions that are singular in the middle of a hole do not keep straight sides straight
-            cut = None if problem.operator.mass else cut
+            cut = None if problem.operator.varying is None and problem.operator.mass else cut
         jump = not after.reflecting if jumping[k] else _jumps(after, before, point)
         found.append(Junction(int(k), center, along, angle, after, before, bool(bent), jump, cut))
     return sorted(found, key=lambda junction: junction.weakness)[:MOST_JUNCTIONS]

@@ -36,7 +36,7 @@ from mc2.fits.quadrature import NO_PEAKS, Nodes, Peaks, integrate
 from mc2.functions import Function
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
-from mc2.problems.operator import Operator
+from mc2.problems.operator import Operator, need_constant
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
@@ -125,6 +125,7 @@ def find_lift(
     accuracy: of w, root mean square, for which a rough source has a finer lattice.
     largest: tells how large u is on the boundary, if asked: a source may be nothing but the rounding of a solution.
     """
+    need_constant(operator, "a lift of the source")
     peaks = find_peaks(source, domain)
     rough: _Rough | None = None
     for lift in lifts(source, domain.bounds, operator, grid, FINEST):

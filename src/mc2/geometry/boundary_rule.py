@@ -49,7 +49,7 @@ def boundary_rule(pieces: Pieces, chosen: NDArray[np.intp], level: int = 1) -> B
     cornered[following] |= ends
     found = []
     for index in chosen:
-        t, weights = _tanh_sinh(24 * level) if cornered[index] else _gauss(pieces, int(index), level)
+        t, weights = tanh_sinh(24 * level) if cornered[index] else _gauss(pieces, int(index), level)
         where = np.full(len(t), index)
         normal = -1j * pieces.direction(t, where)
         normals = np.stack([normal.real, normal.imag], 1)
@@ -58,7 +58,7 @@ def boundary_rule(pieces: Pieces, chosen: NDArray[np.intp], level: int = 1) -> B
     return BoundaryRule(points, normals, weights, piece, t)
 
 
-def _tanh_sinh(half: int) -> tuple[Array, Array]:
+def tanh_sinh(half: int) -> tuple[Array, Array]:
     """Nodes and weights on [0, 1]."""
     s = REACH * np.arange(-half, half + 1) / half
     u = 0.5 * np.pi * np.sinh(s)

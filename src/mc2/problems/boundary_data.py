@@ -81,19 +81,18 @@ def _condition(value: Any, name: str) -> Condition:
         raise InputError(str(error).replace("dirichlet value", name, 1)) from None
 
 
-def completed(conditions: tuple[Condition, ...], exact: Function | None, domain: Domain) -> tuple[Condition, ...]:
+def completed(conditions: tuple[Condition, ...], exact: FromExact | None, domain: Domain) -> tuple[Condition, ...]:
     """With data that are left out taken from the exact solution."""
     found = []
     for condition, part in zip(conditions, domain.parts, strict=True):
         if condition.value is None:
             if exact is None:
                 raise InputError(f"boundary {part.name!r} has a {condition.word} condition without a value: give one")
-            known = FromExact(exact) if condition.reflecting else exact
-            condition = replace(condition, value=known)
+            condition = replace(condition, value=exact if condition.reflecting else exact.exact)
         if isinstance(condition, Clamped) and condition.slope is None:
             if exact is None:
                 raise InputError(f"boundary {part.name!r} has a clamped condition without a slope, ∂u/∂n: give one")
-            condition = replace(condition, slope=FromExact(exact))
+            condition = replace(condition, slope=exact)
         found.append(condition)
     return tuple(found)
 
@@ -158,7 +157,7 @@ def insulated(conditions: Sequence[Condition]) -> bool:
     return all(map(free, conditions))
 
 
-def agree_on_parts(conditions: Sequence[Condition], exact: Function, domain: Domain) -> None:
+def agree_on_parts(conditions: Sequence[Condition], exact: FromExact, domain: Domain) -> None:
     """Refuse conditions that contradict a known solution, beyond rounding."""
     samples = domain.sample_boundary(256), domain.sample_interior(256)
     size = max(float(np.abs(exact(*points.T)).max()) for points in samples)
@@ -170,7 +169,7 @@ def agree_on_parts(conditions: Sequence[Condition], exact: Function, domain: Dom
             continue  # it is the solution's own, or interpolated
         x, y, nx, ny = part_points(domain, index, CHECKS)
         try:
-            known = replace(condition, value=FromExact(exact)).data(x, y, nx, ny)  # type: ignore[type-var]
+            known = replace(condition, value=exact).data(x, y, nx, ny)  # type: ignore[type-var]
         except InputError:  # no derivatives to compare with
             continue
         error, given = np.abs(known - condition.data(x, y, nx, ny)), condition.data(x, y, nx, ny)

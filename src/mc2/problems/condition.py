@@ -1,11 +1,13 @@
 """`Condition`: what is known of a solution on a part of the boundary.
 
 Every condition says a·u + b·∂u/∂n = value there, with n the outward normal: `Dirichlet` has a = 1 and b = 0, `Neumann`
-a = 0 and b = 1, `Robin` a = its coefficient and b = 1. Whoever fits or walks asks for a, b and the value. `Clamped`
-says two things, u and ∂u/∂n, as the biharmonic equation needs.
+a = 0 and b = 1, `Robin` a = its coefficient and b = 1. Whoever fits or walks asks for a, b and the value. With a
+diffusion α it is α ∂u/∂n that takes the place of ∂u/∂n everywhere. `Clamped` says two things, u and ∂u/∂n, as the
+biharmonic equation needs.
 """
 
 from abc import ABC
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -54,9 +56,17 @@ class Condition(ABC):
 class FromExact(Function):
     """Stands for data that follow from a known solution u: its values, and its derivatives along normals."""
 
-    def __init__(self, exact: Function, gradient: tuple[Function, Function] | None = None) -> None:
-        """exact: u. gradient: its derivatives, if they are known otherwise than from its text."""
-        self.exact, self._gradient = exact, gradient
+    def __init__(
+        self,
+        exact: Function,
+        gradient: tuple[Function, Function] | None = None,
+        flux: Callable[[Function], tuple[Function, Function]] | None = None,
+    ) -> None:
+        """exact: u. gradient: its derivatives, if they are known otherwise than from its text.
+
+        flux: makes α∇u of u, which stands for ∇u where α is not 1.
+        """
+        self.exact, self._gradient, self._flux = exact, gradient, flux
 
     @property
     def program(self) -> None:
@@ -70,15 +80,15 @@ class FromExact(Function):
         return self.exact(x, y)
 
     def gradient(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """∂u/∂x and ∂u/∂y."""
+        """∂u/∂x and ∂u/∂y, or α times these."""
         gx, gy = self.derivatives
         return gx(x, y), gy(x, y)
 
     @property
     def derivatives(self) -> tuple[Function, Function]:
-        """∂u/∂x and ∂u/∂y as functions."""
+        """∂u/∂x and ∂u/∂y as functions, or α times these."""
         if self._gradient is None:
-            self._gradient = gradient_of(self.exact)
+            self._gradient = (self._flux or gradient_of)(self.exact)
         return self._gradient
 
 

@@ -1,4 +1,4 @@
-"""The five families. Each says what its operator is and what its problems must supply."""
+"""The families by their names. Each says what its operator is and what its problems must supply."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -8,6 +8,7 @@ from mc2.errors import InputError, short
 from mc2.functions.conversion import FunctionLike
 from mc2.geometry import Domain
 from mc2.problems.boundary_data import BoundaryLike
+from mc2.problems.elliptic import Elliptic
 from mc2.problems.operator import BILAPLACIAN, LAPLACIAN, Operator
 from mc2.problems.problem import LARGEST_PARAMETER, Problem
 from mc2.registry import Registry
@@ -159,8 +160,10 @@ def _is_family(thing: object) -> bool:
 FAMILIES: Registry[type[Problem]] = Registry(
     "family",
     "mc2.families",
-    {family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz)},
+    {family.name: family for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz, Elliptic)},
     fits=_is_family,
     named=lambda family: getattr(family, "name", None),
 )
 """The families by the names that problem files use. Other packages add theirs: see `mc2.registry`."""
+CONSTANT = tuple(family.name for family in (Laplace, Poisson, Yukawa, Biharmonic, Helmholtz))
+"""Families whose coefficients are numbers, as PDEZoo's are."""

@@ -2,7 +2,7 @@
 
 Walks are in float32, and lengths and tolerances of the geometry are compared with numbers of ordinary size. In its
 frame every problem is: with x = center + length x' and u = value u', the equation Δu − λu = f becomes
-Δ'u' − λ length² u' = f length²/value, and likewise for the other families.
+Δ'u' − λ length² u' = f length²/value, and likewise for the other families: α stays, ω has the factor length.
 """
 
 import math
@@ -99,6 +99,8 @@ class Frame:
             framed.domain = replace(framed.domain, growth=framed.domain.growth / self.value)
         for name, power in problem.lengths.items():
             setattr(framed, name, getattr(problem, name) * self.length**power)
+        if problem.coefficients is not None:
+            framed.coefficients = problem.coefficients.mapped(self._coefficient, self.length)
         powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)
         for name, points in places.items():
             function = getattr(problem, name)
@@ -132,13 +134,22 @@ class Frame:
             return Robin(Framed(condition.coefficient, replace(self, value=1.0), 1), value)
         return replace(condition, value=value)  # type: ignore[type-var]
 
+    def _coefficient(self, function: Function, power: int) -> Function:
+        """A coefficient in the frame. Formulas stay formulas; nobody evaluates them in float32."""
+        if isinstance(function, Expression):
+            return multiply(constant(self.length**power), self._moved(function))
+        return Framed(function, replace(self, value=1.0), power)
+
+    def _moved(self, function: Expression) -> Expression:
+        """function(outward)."""
+        return _substitute(function, *(at + self.length * axis for at, axis in zip(self.center, (X, Y), strict=True)))
+
     def _function(self, function: Function, power: int, points: Array) -> Function:
         """function(outward) length^power/value: with a program if float32 is good enough for it, else in float64."""
         plain = Framed(function, self, power)
         if not isinstance(function, Expression) or self.value != 1.0 or self._offset > SUBSTITUTED:
             return plain
-        moved = _substitute(function, *(at + self.length * axis for at, axis in zip(self.center, (X, Y), strict=True)))
-        scaled = multiply(constant(self.length**power), moved)
+        scaled = multiply(constant(self.length**power), self._moved(function))
         single, exact = _in_both_precisions(scaled, *points)
         with np.errstate(all="ignore"):
             fits = np.abs(single - exact) <= AGREEMENT * np.max(np.abs(exact), initial=0.0)
@@ -190,10 +201,11 @@ def _samples(domain: Domain) -> dict[str, Array]:
 
 
 def _value(problem: Problem, length: float) -> float:
-    """The power of two that is nearest to the largest of |g|, |f| length² and |h| length²; 1 if that is ordinary."""
+    """The power of two that is nearest to the largest of |g|, |f| length²/α and |h| length²; 1 if that is ordinary."""
     if all(isinstance(getattr(problem, name), TermSum) for name in problem.data):
         return 1.0  # as PDEZoo's are
     places = _samples(problem.domain)
+    alpha = 0.0 if problem.coefficients is None else _logarithm(problem.coefficients.diffusion, places["source"])
     exponents = []  # logarithms: a product could overflow
     for name, power in _powers(problem).items():
         function = getattr(problem, name)
@@ -204,16 +216,21 @@ def _value(problem: Problem, length: float) -> float:
         if largest < 1 / VALUES:  # samples may have missed what there is
             largest = max(largest, _bound(function, problem.domain))
         if largest > 0:
-            exponents.append(math.log2(largest) + power * math.log2(length))
+            exponents.append(math.log2(largest) + power * math.log2(length) - alpha * (power > 0))
     given = list(enumerate(problem.conditions if problem.reflecting or problem.clamped else ()))
     given += [(index, condition.turn) for index, condition in given if isinstance(condition, Clamped)]
     for index, condition in given:
         largest = float(np.abs(condition.data(*part_points(problem.domain, index, SAMPLES))).max())
         if largest > 0:
-            exponents.append(math.log2(largest) + condition.reflecting * math.log2(length))
+            exponents.append(math.log2(largest) + condition.reflecting * (math.log2(length) - alpha))
     if not exponents or abs(max(exponents)) <= math.log2(VALUES):
         return 1.0
     return 2.0 ** max(-1020, min(1020, round(max(exponents))))
+
+
+def _logarithm(function: Function, points: Array) -> float:
+    """The logarithm of the usual size of a positive function."""
+    return float(np.median(np.log2(function(*points))))
 
 
 def _bound(function: Function, domain: Domain) -> float:

@@ -27,8 +27,9 @@ from mc2.problems.boundary_data import (
     completed,
     read_conditions,
 )
+from mc2.problems.coefficients import Coefficients
 from mc2.problems.components import refuse_floating
-from mc2.problems.condition import Clamped, Condition, Dirichlet
+from mc2.problems.condition import Clamped, Condition, Dirichlet, FromExact
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
@@ -60,6 +61,10 @@ class Problem(metaclass=CheckedArguments):
     """Parameters of the operator, each with PDEZoo's range; any positive number is valid."""
     lengths: ClassVar[Mapping[str, int]] = {}
     """The power of 1/length that each parameter has as a unit."""
+    coefficient_names: ClassVar[tuple[str, ...]] = ()
+    """Arguments that are coefficients of the operator, each a function, or a list of them."""
+    coefficients: Coefficients | None = None
+    """α, ω and σ, where the operator has functions for coefficients."""
 
     unbounded: ClassVar[bool] = False
     """Whether its domain may be the exterior of a body."""
@@ -100,7 +105,8 @@ class Problem(metaclass=CheckedArguments):
             return as_function(value, name)
         if name == "source":
             raise InputError(f"source = {short(value)}: must be a function, not conditions of boundary parts")
-        given = completed(read_conditions(value, self.domain, name), self.exact, self.domain)
+        known = None if self.exact is None else self.from_solution(self.exact)
+        given = completed(read_conditions(value, self.domain, name), known, self.domain)
         conditions = checked(given, self.domain)
         if any(condition.reflecting for condition in conditions):
             need_bounded(self.domain, "Neumann and Robin conditions need")
@@ -141,6 +147,10 @@ class Problem(metaclass=CheckedArguments):
     def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
         """L, from the values of the family's parameters."""
 
+    def from_solution(self, exact: Function) -> FromExact:
+        """What stands for data of conditions that follow from a known solution."""
+        return FromExact(exact)
+
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What is known on every part of the domain's boundary, in the order of `domain.parts`."""
@@ -176,7 +186,7 @@ class Problem(metaclass=CheckedArguments):
                 needs = ", ".join(self.data)
                 clamped = "; or boundary=mc2.Clamped(u, slope) for a clamped plate" if name == "laplacian" else ""
                 raise InputError(f"{self.name} needs {name}: give {needs}, or exact alone{clamped}")
-            setattr(self, name, self.exact if name == "boundary" else self.exact.apply(*follows[name].coefficients))
+            setattr(self, name, self.exact if name == "boundary" else follows[name].applied_to(self.exact))
 
     def _check(self) -> None:
         """Data must be finite where they are needed, and agree with the exact solution where there is one."""
@@ -200,13 +210,13 @@ class Problem(metaclass=CheckedArguments):
         _finite(self.exact, "exact", inside)
         try:
             expected = {
-                name: self.exact.apply(*known.coefficients)
+                name: known.applied_to(self.exact)
                 for name, known in (("source", self.operator), ("laplacian", LAPLACIAN))
             }
         except InputError:  # no derivatives to compare with: only boundary values can be checked
             expected = {}
         if by_parts or self.clamped:
-            agree_on_parts(self.conditions, self.exact, self.domain)
+            agree_on_parts(self.conditions, self.from_solution(self.exact), self.domain)
         else:
             expected["boundary"] = self.exact
         zero = np.zeros(inside.shape[1])

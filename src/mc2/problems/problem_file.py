@@ -1,6 +1,6 @@
 """Problem files: a problem in TOML.
 
-    family = "yukawa"                      # laplace, poisson, yukawa, biharmonic or helmholtz
+    family = "yukawa"                      # laplace, poisson, yukawa, biharmonic or helmholtz; or elliptic
     lambda = 9.0                           # yukawa only; helmholtz has k
     source = "40*x*y"                      # functions are expressions in x and y, or numbers
     boundary = "x**2 - y"
@@ -15,6 +15,8 @@
     ]
 
 The domain may be a drawing beside the file: `domain = { drawing = "plate.svg" }`, with options of `mc2.read_domain`.
+
+The family "elliptic" has coefficients, which are functions too: `diffusion`, `drift` (two of them) and `reaction`.
 
 Boundary data may differ between the named parts of the boundary; "*" stands for the rest:
 
@@ -39,6 +41,7 @@ from mc2.errors import InputError, short, unknown
 from mc2.geometry import Domain, Grid, from_description
 from mc2.geometry.domain import Bounds
 from mc2.problems.condition import CONDITIONS
+from mc2.problems.elliptic import Elliptic
 from mc2.problems.families import FAMILIES
 from mc2.problems.problem import Problem
 from mc2.reading.models import Number, Rule, called, line, read_as
@@ -74,6 +77,7 @@ class SlopeTable(TypedDict):
 
 
 Boundary = Annotated[Datum | dict[str, Any], called("an expression text, a number, or a table by parts")]
+Pair = Annotated[list[Datum], Rule(lambda pair: len(pair) == 2, "two expression texts or numbers, along x and y")]
 Sides = Annotated[list[int], Rule(lambda sides: len(sides) == 2, "two numbers of pixels, of columns and rows")]
 ProblemTable = TypedDict(
     "ProblemTable",
@@ -87,6 +91,9 @@ ProblemTable = TypedDict(
         "boundary": NotRequired[Boundary],
         "laplacian": NotRequired[Boundary],
         "exact": NotRequired[Datum],
+        "diffusion": NotRequired[Datum],
+        "drift": NotRequired[Pair],
+        "reaction": NotRequired[Datum],
         "lambda": NotRequired[Number],
         "k": NotRequired[Number],
     },
@@ -161,7 +168,12 @@ def _arguments(family: str, data: dict[str, Any]) -> dict[str, Any]:
         told = data[key]
         by_parts = isinstance(told, dict)
         arguments[key] = {part: _condition(f"{key}.{part}", own) for part, own in told.items()} if by_parts else told
-    parameters = parameters_of(FAMILIES[family])
+    parameters, coefficients = parameters_of(FAMILIES[family]), FAMILIES[family].coefficient_names
+    for key in Elliptic.coefficient_names:
+        if key in data and key not in (*coefficients, *parameters):
+            raise InputError(f"{family} takes no {key}: the family 'elliptic' does")
+        if key in data and key in coefficients:
+            arguments[key] = data[key]
     for key in ("lambda", "k"):
         if key in data and key not in parameters:
             raise InputError(f"{family} takes no {key}")

@@ -16,6 +16,12 @@ def problem_as_data(problem: Problem) -> dict[str, Any] | None:
     """What a problem file would hold of a problem; None where it has functions that cannot be written down."""
     data: dict[str, Any] = {"family": problem.name, "domain": problem.domain.describe()}
     data |= {key: getattr(problem, name) for key, name in parameters_of(type(problem)).items()}
+    if problem.coefficients is not None:
+        drift = [_text(part) for part in problem.coefficients.drift]
+        own = {"diffusion": problem.coefficients.diffusion, "reaction": problem.coefficients.reaction}
+        data |= {"drift": drift} | {key: _text(function) for key, function in own.items()}
+        if None in (*drift, data["diffusion"], data["reaction"]):
+            return None
     by_parts = isinstance(problem.boundary, PartData) or problem.clamped
     for name in (*problem.data, "exact"):
         function = getattr(problem, name)

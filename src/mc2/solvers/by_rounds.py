@@ -17,6 +17,7 @@ from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.solvers.averaging import Averaging, average, make_averaging
 from mc2.solvers.by_boundary import BoundaryCorrector, unresolved, warn_of_error
+from mc2.solvers.by_collocation import CollocationCorrector
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
 from mc2.solvers.rounds import Ground, Round, Rounds, rms
 from mc2.solvers.solution import Solution
@@ -52,17 +53,20 @@ class RoundsCorrector(Corrector):
 
     With Neumann or Robin conditions it begins with boundary least squares. A problem that walks cannot solve is solved
     by these alone: Helmholtz problems, where k² is too large or some part reflects, and those with Neumann conditions
-    all around.
+    all around. One whose coefficients vary is solved by collocation.
     """
 
     name = ROUNDS
     max_steps: ClassVar[int] = 1024  # walks are few, and the last digits count
     reflecting: ClassVar[bool] = True
+    varying: ClassVar[bool] = True
 
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
         options = check_options(options)
+        if not problem.operator.has_trefftz:
+            return CollocationCorrector().solve(problem, goal, grid, options)
         if not can_walk(problem):
             return BoundaryCorrector().solve(problem, goal, grid, options, progress)
         check_walks(goal)

@@ -94,7 +94,7 @@ class Certificate:
 
     overall, regions: averages, with confidence intervals.
     confidence: that each interval holds the truth, such as 0.95.
-    kind: `walks`; or `bound` where walks cannot judge, from boundary least squares: its ends are bounds.
+    kind: `walks`; or `bound` where walks cannot judge, from least squares: its ends are bounds.
     points: [count, 2], where walks began.
     values, standard_error: unbiased estimates of u there, and their standard errors.
     walks: in all.
@@ -118,7 +118,7 @@ class Certificate:
             rows.append((f"[{xmin:.3g}, {xmax:.3g}] × [{ymin:.3g}, {ymax:.3g}]", region))
         lines = [f"error, root mean square with {self.confidence:.0%} interval, from {self.walks:,} walks"]
         if self.kind == "bound":
-            lines = ["error, root mean square with a bound from boundary least squares (walks cannot judge here)"]
+            lines = ["error, root mean square with a bound from least squares (walks cannot judge here)"]
         width = max(len(name) for name, _ in rows)
         for name, region in rows:
             lines.append(f"{name:{width}} {_interval_text(region.rms)}, {region.points:,} points")
@@ -250,7 +250,8 @@ def bound_claim(claim: Claim, fitted: Array, error: float, confidence: float) ->
         np.full(fitted.size, error),
         0,
         kind="bound",
-        note="a bound from the misfit at fresh boundary points and the condition of the problem, not from walks",
+        note="a bound from the misfit at fresh points of the boundary, or of the domain, and the problem's condition, "
+        "not from walks",
     )
 
 

@@ -16,7 +16,7 @@ from mc2.fits.field import Field
 from mc2.functions import Function
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
-from mc2.problems.operator import Operator
+from mc2.problems.operator import Operator, need_constant
 from mc2.walks import Estimate
 from mc2.walks.engine import Options, walk_and_warn
 from mc2.walks.schedule import Progress
@@ -75,12 +75,14 @@ class Corrector(ABC):
     reads: what it must know of a problem; see `mc2.benchmark.methods.method.READABLE`.
     max_steps: after which its walks are cut off, if not said otherwise.
     reflecting: whether it takes problems with Neumann and Robin conditions.
+    varying: whether it takes problems whose coefficients vary.
     """
 
     name: str
     reads: tuple[str, ...] = ("problem", "grid", "walks", "seed")
     max_steps: ClassVar[int] = 128
     reflecting: ClassVar[bool] = False
+    varying: ClassVar[bool] = False
 
     @abstractmethod
     def solve(
@@ -184,6 +186,8 @@ class EstimateCorrector(Corrector):
         """
         from mc2.solvers.evaluators import GridEvaluator
 
+        if not self.varying:
+            need_constant(problem.operator, f"solutions by {self.name!r}")
         observed = Observed.of(estimate, problem)
         start = time.perf_counter()
         values = self.checked_field(observed)
@@ -251,6 +255,8 @@ def _unless_rare(estimate: Estimate, problem: Problem, known_error: Array | None
 @final
 class CallableCorrector(EstimateCorrector):
     """A function of your own as a corrector: from an `Observed` to the corrected field [n, n]."""
+
+    varying: ClassVar[bool] = True
 
     def __init__(self, function: Callable[[Observed], NDArray[np.floating]]) -> None:
         self.function = function

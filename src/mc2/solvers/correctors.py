@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from mc2.networks.installed import ENDING, installed_correctors
 from mc2.problems import Problem
 from mc2.registry import Registry
 from mc2.solvers.by_boundary import BoundaryCorrector
+from mc2.solvers.by_collocation import CollocationCorrector
 from mc2.solvers.by_rounds import RoundsCorrector
 from mc2.solvers.corrector import CallableCorrector, Corrector, EstimateCorrector, Observed
 from mc2.solvers.evaluators import FitEvaluator, WalksEvaluator
@@ -31,6 +32,7 @@ class PlainWalks(EstimateCorrector):
 
     name = "wos"
     reads = ("estimate",)
+    varying: ClassVar[bool] = True
 
     def field(self, observed: Observed) -> NDArray[np.floating]:
         return observed.mean
@@ -136,6 +138,7 @@ CORRECTORS: Registry[Callable[..., Corrector]] = Registry(
         "mc2-physics": PhysicsCorrector,
         "wos": PlainWalks,
         "trefftz": BoundaryCorrector,
+        "collocation": CollocationCorrector,
         "mc2": NetworkCorrector,
         "mc2-alone": partial(NetworkCorrector, sweeps=0),
         "mc2-unet": partial(NetworkCorrector, weights="mc2-unet"),

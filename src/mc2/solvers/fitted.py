@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from mc2.fits.boundary import BoundaryFit, fit_boundary
 from mc2.fits.clamped import fit_plate
+from mc2.fits.collocation import CollocationFit, fit_collocation
 from mc2.fits.conditions import ConditionFit, fit_conditions
+from mc2.fits.field import Field
 from mc2.fits.layer_fit import Report
 from mc2.fits.resonance import evaluator_from_boundary
 from mc2.geometry import Grid
@@ -32,6 +34,28 @@ class ConditionEvaluator:
     def standard_error(self, x: Array, y: Array) -> Array:
         own = self.found.fit.field.error(x, y)
         return np.hypot(self.found.error, (1 + self.found.amplification) * own)
+
+
+@dataclass(frozen=True)
+class CollocationEvaluator:
+    """Evaluates a fit by collocation. Its error bars are a bound for the root mean square, the same everywhere."""
+
+    found: CollocationFit
+
+    def values(self, x: Array, y: Array) -> Array:
+        return self.found.field(x, y)
+
+    def standard_error(self, x: Array, y: Array) -> Array:
+        return np.full(x.size, self.found.error)
+
+
+def bound_by_fit(problem: Problem) -> tuple[Field, Evaluator]:
+    """What solves a problem that walks cannot judge, and what evaluates it with bounds for its error."""
+    if not problem.operator.has_trefftz:
+        found = fit_collocation(problem)
+        return found.field, CollocationEvaluator(found)
+    fit, evaluator = fit_and_bound(problem)
+    return fit.field, evaluator
 
 
 def fit_and_bound(

@@ -131,7 +131,10 @@ class Solution:
         return answers.hessian(self, x, y)
 
     def flux(self, part: str | list[str] | None = None) -> answers.Answer:
-        """∫ ∂u/∂n over named parts of the boundary, n outward; over all of it if no part is named."""
+        """∫ ∂u/∂n over named parts of the boundary, n outward; over all of it if no part is named.
+
+        With a diffusion α it is ∫ α ∂u/∂n.
+        """
         return answers.flux(self, part)
 
     def integral(self, weight: Any = None) -> answers.Answer:

@@ -11,6 +11,7 @@ from mc2.checks import checked
 from mc2.errors import InputError, short
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
+from mc2.problems.operator import need_constant
 from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
@@ -47,8 +48,8 @@ def solve(
     tolerance: instead, go on until the standard error, root mean square over the domain, is below it.
     corrector: how, by a name: `mc2-rounds` (walk what is left, fit it, repeat), `mc2-physics` (fit walks from every
         pixel once, without the boundary data), `wos` (the walks' mean), `trefftz` (fit the boundary data, no walks),
-        or a network's (`mc2`, `mc2-unet`, `sunet-compact`). Or the path of a network's weights; or a `Corrector`
-        or a function of your own, see `mc2.solvers`.
+        `collocation` (fit the equation and its data, no walks), or a network's (`mc2`, `mc2-unet`, `sunet-compact`).
+        Or the path of a network's weights; or a `Corrector` or a function of your own, see `mc2.solvers`.
     start: of `mc2-rounds`: `walks`; or `boundary`, which fits the boundary data first and leaves to the walks what
         that leaves over: on smooth problems the most accurate.
     grid: where; a number of pixels along a side, 256 if not given, covers the domain.
@@ -60,7 +61,7 @@ def solve(
 
     A problem that walks cannot solve is solved by boundary least squares alone, and the solution's method says so:
     Helmholtz problems with k² above half the first eigenvalue, or with Neumann or Robin conditions, and problems with
-    Neumann conditions all around.
+    Neumann conditions all around. One with coefficients that vary is solved by collocation, and its method says so too.
     """
     if not isinstance(problem, Problem):
         several = "; for several at once, use mc2.solve_many" if isinstance(problem, list | tuple) else ""
@@ -69,6 +70,8 @@ def solve(
     chosen = find_corrector(corrector)
     if not chosen.reflecting:
         need_dirichlet(problem, f"solutions by {chosen.name!r}")
+    if not chosen.varying:
+        need_constant(problem.operator, f"solutions by {chosen.name!r}")
     steps = max_steps or (MAX_REFLECTED if problem.reflecting else chosen.max_steps)
     options = Options(
         seed=seed, epsilon=epsilon, unit=unit, max_steps=steps, sampling=sampling, stratify=stratify,

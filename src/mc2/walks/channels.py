@@ -55,6 +55,8 @@ def check_channels(problems: object) -> list[Problem]:
 
 def _described(problem: Problem) -> str:
     values = [f"{name} = {getattr(problem, name):g}" for name in problem.parameters]
+    if problem.coefficients is not None:
+        values += [f"{name} = {short(function.text)}" for name, function in problem.coefficients.functions.items()]
     return " with ".join([problem.name, ", ".join(values)]) if values else problem.name
 
 

@@ -9,7 +9,7 @@ where the law of the end is Cauchy's.
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.geometry import Domain, kernels
+from mc2.geometry import Domain, kernels, shape_kernels
 from mc2.geometry.pieces import successors
 from mc2.walks.random_kernels import hash4
 
@@ -25,7 +25,7 @@ AT = 1e-3
 """Part of ε within which an end is taken to be at the corner."""
 FARTHEST = 100.0
 """Times ε that an end is moved, at most."""
-TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, kernels.POLYGON, kernels.OUTLINE)
+TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, shape_kernels.POLYGON, kernels.OUTLINE, kernels.MEMBERS)
 """Instructions without which a domain has no re-entrant corners."""
 
 

@@ -156,10 +156,10 @@ def can_walk(problem: Problem) -> bool:
     """Whether walks can solve it.
 
     A Helmholtz problem only while k² is below half the first eigenvalue, and without reflecting parts; and none with
-    Neumann conditions all around, where walks would never end. Clamped plates they cannot.
+    Neumann conditions all around, where walks would never end. Clamped plates they cannot, nor coefficients that vary.
     """
     operator = problem.operator
-    if problem.clamped:
+    if problem.clamped or not operator.has_green:
         return False
     if problem.reflecting:
         return not operator.oscillating and not (operator.mass == 0 and insulated(problem.conditions))

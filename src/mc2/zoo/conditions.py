@@ -77,7 +77,8 @@ def draw_given(problem: Problem, numbers: Iterator[float]) -> tuple[Given, ...]:
 
 def impose(problem: Problem, given: Sequence[Given]) -> Problem:
     """The problem with these data of its exact solution."""
-    conditions = completed(tuple(one.condition for one in given), problem.exact, problem.domain)
+    known = None if problem.exact is None else problem.from_solution(problem.exact)
+    conditions = completed(tuple(one.condition for one in given), known, problem.domain)
     problem.conditions = conditions
     problem.boundary = as_dirichlet(conditions, problem.domain)
     return problem

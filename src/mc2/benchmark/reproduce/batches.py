@@ -70,7 +70,7 @@ def _solver(method: Any) -> Callable[..., Fields]:
 
 
 def _network(method: NetworkCorrector, chunk: Chunk, places: Any, walks: int, given: Any, grid: Grid) -> Fields:
-    operators = [operator.Operator(*map(float, own)) for own in chunk.operators[places]]
+    operators = [operator.Operator(float(m), float(d), float(b)) for m, d, b in chunk.operators[places]]
     fields: Any = *given, walks, chunk.mask[places], grid, chunk.known_laplacian[places], None, operators
     return correct_by_network(method.learned, *fields, sweeps=method.sweeps)
 
