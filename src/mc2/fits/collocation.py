@@ -38,8 +38,10 @@ FITTED = 1e-13
 """Misfit, as a part of the data, at which no larger basis is tried."""
 DEGREES = (8, 12, 16, 20, 26, 34, 42)
 """Of the polynomials, one after the other, while they help."""
-CORNERS = ((12, 4.0), (16, 6.0), (20, 8.0))
+CORNERS = ((12, 4.0), (16, 6.0), (20, 8.0), (28, 8.0), (34, 8.0))
 """Degrees, and highest powers at corners, that are tried together."""
+PLAIN = 26
+"""The highest degree that is tried without corner functions where there are junctions."""
 SINGULAR = 3.5
 """Powers above which what is singular at a junction is left to the polynomials."""
 MOST_JUNCTIONS = 24
@@ -134,12 +136,13 @@ class _Fitter:
         self.sides, self.equations = Sides(self.domain, every), Equations(problem, self.junctions)
         self.insulated = check_insulated(problem)
         self.best: CollocationFit | None = None
-        self.weighted: Array | None = None
         self.misfits: list[float] = []
 
     def bases(self) -> Iterator[CollocationBasis]:
         """Bases to try: polynomials and functions of holes, then with corner functions."""
         for number, degree in enumerate(DEGREES):
+            if self.junctions and degree > PLAIN:
+                break
             yield make_collocation_basis(self.domain, degree)
             unresolved = not self.junctions and self.misfits[-1] > UNRESOLVED
             if number > 1 and self.misfits[-1] > GAINS * self.misfits[-3] and not unresolved:
@@ -158,8 +161,8 @@ class _Fitter:
         """Fit, judge at fresh points, and keep it if it is the best; returns its misfit as a part of the data."""
         count, around = max(FEWEST, int(PER_FUNCTION * basis.size)), max(FEWEST, 16 * basis.degree)
         seed = len(self.misfits) + 1
-        inner = inner_points(self.domain, count, self.junctions)
-        fresh = inner_points(self.domain, max(TRIED, count // 2), self.junctions, seed)
+        inner = inner_points(self.domain, count, self.sides, self.junctions, basis.degree)
+        fresh = inner_points(self.domain, max(TRIED, count // 2), self.sides, self.junctions, basis.degree, seed)
         fitted = self.equations.rows(basis, inner, self.sides.points(around))
         judged = self.equations.rows(basis, fresh, self.sides.points(around, seed))
         system = fitted.joined(self._mean(basis, fresh)) if self.insulated else fitted
@@ -175,7 +178,6 @@ class _Fitter:
         self.misfits.append(misfit / max(scale, 1e-300))
         if self.best is None or misfit < self.best.misfit:
             self.best = CollocationFit(field, basis, misfit, scale, rounding, system.target.size)
-            self.weighted = system.matrix
         return self.misfits[-1]
 
     def _mean(self, basis: CollocationBasis, points: InnerPoints) -> Linear:
@@ -187,9 +189,8 @@ class _Fitter:
         """The best fit, judged at more points, and how much its misfit may matter."""
         best = self.best
         assert best is not None
-        assert self.weighted is not None
         ((_, coefficients),) = best.field.parts
-        fresh = inner_points(self.domain, JUDGED, self.junctions, LAST)
+        fresh = inner_points(self.domain, JUDGED, self.sides, self.junctions, best.basis.degree, LAST)
         judged = self.equations.rows(best.basis, fresh, self.sides.points(FEWEST, LAST))
         misfit = max(best.misfit, float(np.linalg.norm(judged.left(coefficients))))
         if self.insulated:
@@ -197,7 +198,7 @@ class _Fitter:
             coefficients = coefficients.copy()
             coefficients[0] -= float(weights @ best.field(*points.T)) / float(weights.sum())
         field = Field(None, ((best.basis, coefficients),))
-        amplification = self._amplification(best.basis, self.weighted)
+        amplification = self._amplification(best.basis, judged.matrix)
         return replace(best, field=field, misfit=misfit, amplification=amplification)
 
     def _amplification(self, basis: CollocationBasis, weighted: Array) -> float:
