@@ -177,7 +177,7 @@ def test_kinks_and_coefficients_that_jump():
 
 def test_a_component_without_any_value():
     apart = Disk(0.4, center=(-1, 0), name="free") | Rectangle(width=1, height=1, center=(1, 0))
-    with pytest.raises(InputError, match="component of the domain at .* has Neumann conditions all around"):
+    with pytest.raises(InputError, match=r"component of the domain at .* has Neumann conditions all around"):
         fit_conditions(mc2.Laplace(apart, boundary={"free": Neumann(0), "*": 1}))
     held = mc2.Laplace(apart, boundary={"free": Robin(2, 4), "*": 1})
     np.testing.assert_allclose(fit_conditions(held).fit.field(np.array([-1.0, 1.2]), np.zeros(2)), [2, 1], atol=1e-9)

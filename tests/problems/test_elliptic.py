@@ -53,7 +53,11 @@ def array():
     return alpha(*grid.points()), grid
 
 
-@pytest.mark.parametrize(("given", "most"), [(ALPHA, 1e-8), (alpha, 1e-8), (compiled, 1e-8), (array(), 2e-4)], ids=str)
+@pytest.mark.parametrize(
+    ("given", "most"),
+    [(ALPHA, 1e-8), (alpha, 1e-8), (compiled, 1e-8), (array(), 2e-4)],
+    ids=["text", "traced", "compiled", "array"],
+)
 def test_the_source_follows_from_the_solution(given, most):
     problem = mc2.Elliptic(DOMAIN, diffusion=given, drift=DRIFT, reaction=SIGMA, exact=EXACT)
     np.testing.assert_allclose(problem.source(X, Y), by_differences(X, Y), atol=most)
