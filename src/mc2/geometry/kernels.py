@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mc2.compute.compile import LANES, inlined, kernel, scalar
-from mc2.geometry.member_kernels import members_point
+from mc2.geometry.member_kernels import members_lanes, members_point
 from mc2.geometry.outline_kernels import SCRATCH, outline_lanes, outline_point
 from mc2.geometry.shape_kernels import (
     ANNULUS,
@@ -168,8 +168,7 @@ def distance_lanes(code: Any, constants: Any, x: Any, y: Any, registers: Any) ->
         elif op == OUTLINE:
             outline_lanes(constants, a, x, y, registers[PROGRAM_REGISTERS:], registers[out])
         elif op == MEMBERS:
-            for i in range(LANES):
-                registers[out, i] = members_point(constants, np.int64(a), x[i], y[i])
+            members_lanes(constants, np.int64(a), x, y, registers[PROGRAM_REGISTERS:], registers[out])
         elif op == UNION:
             _union_lanes(registers, out, a, b)
         elif op == INTERSECTION:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mc2.compute.compile import kernel, scalar
+from mc2.compute.compile import LANES, kernel, scalar
 from mc2.geometry.shape_kernels import POLYGON, polygon_point, shape_point
 
 LEFT, BOTTOM, ACROSS, UP, COLUMNS, ROWS, COUNT, ENDS, LISTS = range(9)
@@ -71,6 +71,52 @@ def _deepest(c: Any, at: Any, cell: Any, x: Any, y: Any) -> Any:
     for k in range(first, np.int64(c[ends + cell])):
         found = max(found, member_point(c, at, np.int64(c[lists + k]), x, y))
     return found
+
+
+PLACE, END, ACTIVE, OWN_X, OWN_Y, BEYOND = range(6)
+SCRATCH = 6
+"""Rows of lanes that `members_lanes` works in."""
+
+
+@scalar
+def members_lanes(constants: Any, at: Any, x: Any, y: Any, scratch: Any, distances: Any) -> None:
+    """The same for a block of lanes. scratch: [SCRATCH, LANES]; distances: [LANES]."""
+    T = type(x[0])
+    if T(1) + T(1e-10) != T(1):
+        for i in range(LANES):
+            distances[i] = members_point(constants, at, x[i], y[i])
+        return
+    c = constants[at:]
+    left, bottom, across, up = c[LEFT], c[BOTTOM], c[ACROSS], c[UP]
+    columns = np.uint32(c[COLUMNS])
+    right, top = T(columns) * T(0.999999), T(np.uint32(c[ROWS])) * T(0.999999)
+    ends, lists, one = np.uint32(c[ENDS]), np.uint32(c[LISTS]), np.uint32(1)
+    active = 0
+    for i in range(LANES):
+        u, v = (x[i] - left) * across, (y[i] - bottom) * up
+        u_in, v_in = min(u if u > T(0) else T(0), right), min(v if v > T(0) else T(0), top)
+        beyond_x, beyond_y = (u - u_in) / across, (v - v_in) / up
+        scratch[OWN_X, i], scratch[OWN_Y, i] = x[i] - beyond_x, y[i] - beyond_y
+        scratch[BEYOND, i] = beyond_x * beyond_x + beyond_y * beyond_y
+        end = np.uint32(ends + np.uint32(v_in) * columns + np.uint32(u_in))
+        scratch[PLACE, i] = c[end - one] if end > ends else T(0)
+        scratch[END, i], scratch[ACTIVE, i], distances[i] = c[end], T(i), T(-np.inf)
+        active += 1
+    # No branch of this loop depends on how long a lane's list is: see `mc2.geometry.outline_kernels.outline_lanes`.
+    while active > 0:
+        going, active = active, 0
+        for index in range(going):
+            lane = np.uint32(scratch[ACTIVE, index])
+            place = scratch[PLACE, lane]
+            member = np.int64(c[lists + np.uint32(place)])
+            found = member_point(c, 0, member, scratch[OWN_X, lane], scratch[OWN_Y, lane])
+            distances[lane] = max(distances[lane], found)
+            scratch[PLACE, lane], scratch[ACTIVE, active] = place + T(1), T(lane)
+            active += int(place + T(1) < scratch[END, lane])
+    for i in range(LANES):
+        if scratch[BEYOND, i] > T(0):
+            near = min(distances[i], T(0))
+            distances[i] = -math.sqrt(near * near + scratch[BEYOND, i])
 
 
 BLOCK = 8

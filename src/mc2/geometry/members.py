@@ -15,7 +15,7 @@ from mc2.geometry import member_kernels as grid
 if TYPE_CHECKING:
     from mc2.geometry.domain import Constants, Leaf
 
-MANY = 64
+MANY = 256
 """Shapes that are visited one by one; for more there is a grid."""
 MARGIN = 0.25
 """The grid reaches beyond the shapes by this part of their size."""
