@@ -125,13 +125,12 @@ def _checked(condition: Condition, domain: Domain, index: int) -> Condition:
 
 def part_points(domain: Domain, index: int, count: int) -> tuple[Array, Array, Array, Array]:
     """Points on a part, evenly by arc length, and none at its ends; with the outward normals there."""
-    pieces = domain.pieces
-    own = np.flatnonzero(pieces.part == index)
-    ends = np.cumsum(pieces.length[own])
+    own = domain.pieces.take(np.flatnonzero(domain.pieces.part == index))
+    ends = np.cumsum(own.length)
     along = (np.arange(count) + 0.5) / count * ends[-1]
-    place = np.minimum(np.searchsorted(ends, along), len(own) - 1)
-    t = 1 - (ends[place] - along) / pieces.length[own][place]
-    points, normal = pieces.at(t, own[place]), -1j * pieces.direction(t, own[place])
+    place = np.minimum(np.searchsorted(ends, along), own.size - 1)
+    t = 1 - (ends[place] - along) / own.length[place]
+    points, normal = own.at(t, place), -1j * own.direction(t, place)
     return points[:, 0], points[:, 1], np.asarray(normal.real), np.asarray(normal.imag)
 
 
