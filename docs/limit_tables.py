@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from docs.measured import result
 from validation.markdown import table
 
 FILES = (
@@ -99,7 +100,17 @@ def network_values():
     return table(("key of `[network]`", "at most"), [(f"`{key}`", shown(most)) for key, most in largest.items()])
 
 
+def attacks():
+    """What became of every attack, as `python -m validation.attacks --json` has found."""
+    rows = [
+        (row["item"], row["attack"], row["outcome"], row["seconds"], row["megabytes"])
+        for row in result("attacks")["attacks"]
+    ]
+    return table(("kind", "attack", "outcome", "seconds", "MB, most"), rows)
+
+
 BLOCKS = {
+    "attacks": attacks,
     "limits of files": lambda: limits(FILES),
     "limits of problems": lambda: limits(PROBLEMS),
     "limits of work": lambda: limits(WORK),
