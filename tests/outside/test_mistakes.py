@@ -124,7 +124,7 @@ def test_a_corrector_is_told_what_it_forgot_to_declare(register):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"method": 3}, "corrector = 3 must be"),
+        ({"method": 3}, "corrector = 3: must be"),
         ({"method": type("Silent", (Method,), {"solve": lambda self, case: 0})()}, "needs a name, a setting"),
         ({"method": make_method("wos"), "grid": "16"}, "grid size = '16' must be an integer"),
     ],

@@ -393,7 +393,7 @@ def test_rough_sources_are_within_their_claims(family, kind):
     assert kinds[0] == "lift"
     assert "source" in kinds
     assert not found.history[0].kept  # not negligible
-    certified = found.certify(16, 500).overall
+    certified = found.certify(16, 500, confidence=0.999).overall
     assert certified.rms.low <= rms(left) <= certified.rms.high
     assert certified.mean.low <= -left.mean() <= certified.mean.high
 

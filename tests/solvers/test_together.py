@@ -72,7 +72,7 @@ def test_rough_data_in_different_places():
 
 
 def test_averages_at_pixels_use_the_same_walks():
-    values = np.random.default_rng(0).normal(size=(2, 32, 32))
+    values = np.random.default_rng(0).normal(size=(2, 40, 40))
     problems = [mc2.Laplace(Disk(1.0), boundary=own) for own in values]
     for found, problem in zip(mc2.solve_many(problems, grid=16), problems, strict=True):
         assert found.history[-1].kind == "pixels"

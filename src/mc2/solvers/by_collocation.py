@@ -29,6 +29,7 @@ class CollocationCorrector(Corrector):
 
     name = "collocation"
     reads = ("problem", "grid", "mask")
+    highest_order: ClassVar[int] = 2
     reflecting: ClassVar[bool] = True
     varying: ClassVar[bool] = True
 

@@ -75,6 +75,7 @@ class Corrector(ABC):
     reads: what it must know of a problem; see `mc2.benchmark.methods.method.READABLE`.
     max_steps: after which its walks are cut off, if not said otherwise.
     reflecting: whether it takes problems with Neumann and Robin conditions.
+    highest_order: of the equations that it solves.
     varying: whether it takes problems whose coefficients vary.
     """
 
@@ -82,6 +83,7 @@ class Corrector(ABC):
     reads: tuple[str, ...] = ("problem", "grid", "walks", "seed")
     max_steps: ClassVar[int] = 128
     reflecting: ClassVar[bool] = False
+    highest_order: ClassVar[int] = 4
     varying: ClassVar[bool] = False
 
     @abstractmethod

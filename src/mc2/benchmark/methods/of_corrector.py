@@ -9,6 +9,7 @@ from mc2.benchmark.methods.method import Case, Method, operator_of
 from mc2.errors import InputError, one_line
 from mc2.solvers.corrector import Corrector, EstimateCorrector, Goal, Observed
 from mc2.walks.engine import Options
+from mc2.zoo.laws import FAMILIES
 
 
 @final
@@ -19,6 +20,7 @@ class CorrectorMethod(Method):
         self.corrector, self.name, self.reads = corrector, corrector.name, corrector.reads
         self.reflecting = corrector.reflecting
         self.setting = "correction" if isinstance(corrector, EstimateCorrector) else "dense"
+        self.families = tuple(name for name in FAMILIES if operator_of(name, 1.0).order <= corrector.highest_order)
         self.check()
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
