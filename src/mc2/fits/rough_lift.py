@@ -23,12 +23,12 @@ from mc2.fits.lift import (
     CLEAR,
     MARGIN,
     TAIL,
-    WORKERS,
     Lift,
     kaiser,
     lifts,
     solve_on_lattice,
     steepness,
+    workers,
 )
 from mc2.fits.lift_kernels import STEEP, WIDTH, partition, spread
 from mc2.fits.mollifier import CELLS, Mollifier
@@ -45,7 +45,9 @@ PROBES = 2048
 RESOLVED = 1e-6
 """Part of f, root mean square, that Lw may differ by at any of them for a lattice to do."""
 CLOSELY = 1e-9
-"""Likewise, for interpolation between lattice points to be as good as the series, which takes a Fourier transform."""
+"""Likewise, for interpolation between lattice points to do instead of the series, which takes a Fourier transform."""
+ROUGHLY = 1e-7
+"""Likewise, where the answer is known no better than a few walks tell."""
 LATTICE = 1024
 """Points along a side of the lattice for a rough source, about."""
 FINEST = 2400
@@ -128,10 +130,11 @@ def find_lift(
     need_constant(operator, "a lift of the source")
     peaks = find_peaks(source, domain)
     rough: _Rough | None = None
+    closely = ROUGHLY if tail == TAIL and accuracy is None else CLOSELY
     for lift in lifts(source, domain.bounds, operator, grid, FINEST):
         last = 3 * lift.size > FINEST
         if lift.tail < tail or last:
-            found = probe(lift, source, domain, peaks)
+            found = probe(lift, source, domain, peaks, closely)
             enough = found.negligible and (accuracy is None or found.errors.max() <= 0.3 * accuracy)
             if enough or (last and found.worst <= NEARLY * found.scale):
                 return lift, found
@@ -152,11 +155,16 @@ def find_lift(
     return lift, found
 
 
-def probe(lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS) -> Resolution:
-    """Compare Lw with f at random points of the domain, and at peaks, which these would miss."""
+def probe(
+    lift: Lift, source: Function, domain: Domain, peaks: Peaks = NO_PEAKS, closely: float = CLOSELY
+) -> Resolution:
+    """Compare Lw with f at random points of the domain, and at peaks, which these would miss.
+
+    closely: see `CLOSELY`.
+    """
     x, y = _probes(domain, peaks)
     given = source(x, y)
-    close = CLOSELY * np.sqrt(np.mean(given**2))
+    close = closely * np.sqrt(np.mean(given**2))
     left = given - lift.applied_roughly(x, y) if lift.source is not None else np.full(1, np.inf)
     if np.abs(left).max() > close or FOURIER * lift.largest_source > close:
         left = given - lift.applied(x, y)
@@ -284,13 +292,13 @@ class _Rough:
             kaiser(t - middle, self.half, outer, steep) for t, middle in zip((self.x, self.y), self.centre, strict=True)
         )
         smooth = self.values * (1 - taken) * window_y[:, None] * window_x
-        transform = np.asarray(rfft2(smooth, workers=WORKERS))
+        transform = np.asarray(rfft2(smooth, workers=workers(self.size)))
         nodes = self._integrate(binary_dilation(wide, around) & self.near, wide)
         if nodes.mass.size:
             column, row = (nodes.x - self.corner[0]) / self.step, (nodes.y - self.corner[1]) / self.step
             spread_out = sum(in_halves(self._spread, column, row, nodes.mass / self.step**2))
             blur = _bump_transform(self.size)
-            transform += rfft2(spread_out, workers=WORKERS) / (blur[:, None] * blur[: self.size // 2 + 1])
+            transform += rfft2(spread_out, workers=workers(self.size)) / (blur[:, None] * blur[: self.size // 2 + 1])
         return transform, nodes.left
 
     def _spread(self, column: Array, row: Array, mass: Array) -> Array:
@@ -329,7 +337,7 @@ class _Rough:
         from scipy.fft import irfft2
         from scipy.ndimage import uniform_filter
 
-        moved = np.asarray(irfft2(change.spectrum, (self.size, self.size), workers=WORKERS)) ** 2
+        moved = np.asarray(irfft2(change.spectrum, (self.size, self.size), workers=workers(self.size))) ** 2
         weight = np.asarray(self._tiled(self._within.astype(float)).sum((1, 3)))
         total = np.asarray(self._tiled(moved * self._within).sum((1, 3)))
         mean, around = total / np.maximum(weight, 1.0), [uniform_filter(part, 3) for part in (total, weight)]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from mc2.geometry import kernels, shape_kernels
+from mc2.geometry.pieces import successors
 
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain, Leaf
@@ -20,6 +24,10 @@ MOST_LEAVES = 64
 """Shapes whose outlines are followed; the corners of more are those of the boundary's pieces."""
 STRAIGHT = 0.03
 """Turns of fewer radians are no corners."""
+TIP = 3.14159
+"""Radians by which the boundary turns at the tip of a slit, at least."""
+TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, shape_kernels.POLYGON, kernels.OUTLINE, kernels.MEMBERS)
+"""Instructions without which a domain has no re-entrant corners."""
 
 
 class Corner(NamedTuple):
@@ -50,6 +58,16 @@ def find_corners(domain: Domain) -> tuple[Corner, ...]:
             centers[len(found)] = x, y
             found.append(corner)
     return tuple(found)
+
+
+def find_reentrant(domain: Domain) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The boundary's pieces at whose ends it turns back, tips of slits included, and by how many radians."""
+    if domain.unbounded or not np.isin(domain.program.code[:, 0], TURNING_BACK).any():
+        return np.empty(0, np.intp), np.empty(0)
+    pieces = domain.pieces
+    turn = np.angle(pieces.direction(0.0)[successors(pieces.curve)] / pieces.direction(1.0))
+    back = np.flatnonzero((turn < -STRAIGHT) | (np.abs(turn) > TIP))  # at a tip the sign is rounding
+    return back, np.abs(turn[back])
 
 
 def _vertices(leaf: Leaf) -> np.ndarray:

@@ -15,7 +15,7 @@ from mc2.compute.compile import as_points
 from mc2.compute.portions import portions
 from mc2.errors import InputError
 from mc2.geometry import kernels
-from mc2.geometry.corners import Corner, find_corners
+from mc2.geometry.corners import Corner, find_corners, find_reentrant
 from mc2.geometry.grid import Grid
 from mc2.geometry.holes import Hole, find_holes
 from mc2.geometry.nearest import project
@@ -118,6 +118,11 @@ class Domain(metaclass=CheckedArguments):
         Ellipses are made of many arcs that end on them and agree with them to 1e-6 of their size.
         """
         return self.boundary.pieces
+
+    @cached_property
+    def reentrant(self) -> tuple[np.ndarray, np.ndarray]:
+        """The pieces at whose ends the boundary turns back, tips of slits included, and by how many radians."""
+        return find_reentrant(self)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:

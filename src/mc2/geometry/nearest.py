@@ -45,17 +45,18 @@ def _distance(domain: Domain, z: np.ndarray) -> np.ndarray:
     return domain.distance(z.real, z.imag)
 
 
-def _gradient(domain: Domain, z: np.ndarray) -> np.ndarray:
-    h = 1e-6 * domain.size
-    along_x = _distance(domain, z + h) - _distance(domain, z - h)
-    along_y = _distance(domain, z + 1j * h) - _distance(domain, z - 1j * h)
-    return (along_x + 1j * along_y) / (2 * h)
-
-
 def foot(domain: Domain, z: np.ndarray) -> np.ndarray:
     """One Newton step along the gradient; its length is limited where the gradient vanishes."""
-    gradient = _gradient(domain, z)
-    return z - _distance(domain, z) * gradient / np.maximum(np.abs(gradient) ** 2, 0.01)
+    h = 1e-6 * domain.size
+    x, y = np.tile(z.real, (5, 1)), np.tile(z.imag, (5, 1))  # at z, and to either side of it along both axes
+    x[1] += h
+    x[2] -= h
+    y[3] += h
+    y[4] -= h
+    here, right, left, above, below = domain.distance(x, y)
+    along_x, along_y = (right - left) / (2 * h), (above - below) / (2 * h)
+    step = here / np.maximum(along_x**2 + along_y**2, 0.01)
+    return (x[0] - step * along_x) + 1j * (y[0] - step * along_y)
 
 
 def _newton(domain: Domain, z: np.ndarray, steps: int = 60) -> np.ndarray:

@@ -9,7 +9,7 @@ where the law of the end is Cauchy's.
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.geometry import Domain, kernels, shape_kernels
+from mc2.geometry import Domain
 from mc2.geometry.pieces import successors
 from mc2.walks.random_kernels import hash4
 
@@ -17,16 +17,10 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 BLOCK = 3
 """Of the random numbers of a walk: others are taken by its steps."""
-REENTRANT = 0.03
-"""Radians by which the boundary must turn back at a corner."""
-TIP = 3.14159
-"""Radians by which it turns at the tip of a slit, at least."""
 AT = 1e-3
 """Part of ε within which an end is taken to be at the corner."""
 FARTHEST = 100.0
 """Times ε that an end is moved, at most."""
-TURNING_BACK = (kernels.UNION, kernels.DIFFERENCE, shape_kernels.POLYGON, kernels.OUTLINE, kernels.MEMBERS)
-"""Instructions without which a domain has no re-entrant corners."""
 
 
 def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.uint32], beside: float = 0.0) -> None:
@@ -36,29 +30,25 @@ def leave_corners(domain: Domain, ends: Complex, shell: float, key: NDArray[np.u
     key: of the random numbers, see `make_key`.
     beside: how far from the side ends are left, as a length.
     """
-    if domain.unbounded or not np.isin(domain.program.code[:, 0], TURNING_BACK).any():
-        return
-    pieces = domain.pieces
-    following = successors(pieces.curve)
-    before, after = pieces.direction(1.0), pieces.direction(0.0)[following]
-    turn = np.angle(after / before)
-    back = np.flatnonzero((turn < -REENTRANT) | (np.abs(turn) > TIP))  # at a tip the sign is rounding
+    back, turn = domain.reentrant
     if not back.size:
         return
     from scipy.spatial import cKDTree
 
+    pieces, following = domain.pieces, successors(domain.pieces.curve)
     places = np.stack([ends.real.ravel(), ends.imag.ravel()], axis=1)
     distance, nearest = cKDTree(pieces.end[back]).query(places, distance_upper_bound=AT * shell)
     at = np.flatnonzero(np.isfinite(distance))
     if not at.size:
         return
-    corner = back[np.asarray(nearest)[at]]
+    chosen = np.asarray(nearest)[at]
+    corner = back[chosen]
     apart, turned = _draw(*np.divmod(at, ends.shape[1]), key)
     apart, cauchy = shell * apart, np.tan(np.pi * (turned - 0.5))
     forward = cauchy > 0
     side = np.where(forward, following[corner], corner)
     longest = np.minimum(FARTHEST * shell, 0.5 * pieces.length[side])
-    along = np.minimum(apart * np.abs(cauchy) ** (1 + np.abs(turn[corner]) / np.pi), longest) / pieces.length[side]
+    along = np.minimum(apart * np.abs(cauchy) ** (1 + turn[chosen] / np.pi), longest) / pieces.length[side]
     along = np.where(forward, along, 1 - along)
     ends.flat[at] = pieces.at(along, side) @ (1, 1j) + beside * 1j * pieces.direction(along, side)
 
