@@ -8,7 +8,9 @@ import pytest
 import mc2
 from mc2.benchmark.methods.finite_differences import Direct
 from mc2.compute.blas import one_thread
-from mc2.fits.boundary import find_breaks, fit_boundary, spread
+from mc2.fits.boundary import fit_boundary
+from mc2.fits.jumps import find_breaks
+from mc2.fits.samples import spread
 from mc2.geometry import Annulus, Disk, Ellipse, Grid, Polygon, Rectangle, Square
 from mc2.zoo import generate
 

@@ -10,8 +10,9 @@ import mc2
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError
 from mc2.fits.basis import make_basis
-from mc2.fits.boundary import fit_boundary, spread
+from mc2.fits.boundary import fit_boundary
 from mc2.fits.resonance import evaluator_from_boundary, tension
+from mc2.fits.samples import spread
 from mc2.geometry import Annulus, Disk, Grid, Polygon, Rectangle, Square
 from mc2.problems.operator import Operator
 

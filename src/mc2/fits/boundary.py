@@ -8,28 +8,27 @@ around the domain, and crowded towards corners, jumps, kinks and narrow features
 boundary says how well it went: at fresh points, which were not fitted and are at random places between those that were.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
-from mc2.compute.portions import interruptibly
 from mc2.errors import InputError
-from mc2.fits.basis import Basis, Jump, Pole, make_basis
+from mc2.fits.basis import Basis, Jump, make_basis
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field, lifted
+from mc2.fits.jumps import find_breaks
 from mc2.fits.layer import Layer
 from mc2.fits.layer_fit import Report, can_fit_layer, fit_layer
+from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
+from mc2.fits.poles import crowd_poles, ring_of_poles
+from mc2.fits.samples import SAMPLES, Layout, Samples
 from mc2.functions.terms import TermSum
-from mc2.geometry import Corner, Domain, Grid
+from mc2.geometry import Domain, Grid
 from mc2.geometry.corners import look_around
-from mc2.geometry.domain import Leaf
-from mc2.geometry.sampling import bounds_whole
 from mc2.problems import Problem
 from mc2.problems.problem import need_dirichlet
 
@@ -48,8 +47,6 @@ FEW_SIDES = 32
 """Sides of a polygon up to which data that jump have poles, and angles around the jumps, before a double layer."""
 HELPS = 1e-2
 """Part to which a higher degree must bring the misfit for another to be tried before a double layer is."""
-SAMPLES = 1600
-"""Points on the boundary, about, or more for large bases; others are crowded towards corners, jumps and kinks."""
 PER_FUNCTION = 3
 """Points for every function around the centre, at least."""
 UNRESOLVED = 1e-3
@@ -64,26 +61,12 @@ BLIND = 3.0
 """Times the misfit at points that were fitted that it is at fresh ones, for these to be fitted as well."""
 ROUNDING = 1e-15
 """No error is claimed below this part of the sum of the sizes of all that is added up."""
-DEPENDENT = 1e-13
-"""Singular values below this part of the largest are noise."""
-POLES = 24
-"""For every corner, jump or kink; fewer where there are many."""
-MOST_POLES, FEWEST = 240, 6
-"""For all of them together, and for each, at least."""
+MOST_POLES = 240
+"""Near corners, jumps, kinks and narrow features together."""
 MOST_ROUGH = 48
 """Jumps, kinks and corners, the sharpest first, that have poles; a fourth for the biharmonic equation."""
 RING = 128
 """Poles around the domain."""
-MOST_BREAKS = 32
-"""Jumps, and kinks, that are looked for on an outline."""
-CROWDED, FEWEST_CROWDED, MOST_CROWDED = 80, 24, 1600
-"""Points on either side of a place that they are crowded towards; fewer where there are many places."""
-NEAREST = 1e-9
-"""Distance of the nearest crowded sample to a corner or jump, in units of the domain's size."""
-MOST_PROJECTED = 4096
-"""Places on an outline that are remembered."""
-STEEP = 8.0
-"""Times the usual difference between neighbours on the boundary, above which data may jump."""
 
 
 @dataclass(frozen=True)
@@ -109,56 +92,6 @@ class BoundaryFit:
     def misfit(self) -> float:
         """The error in units of the largest value."""
         return self.error / max(self.scale, 1e-300)
-
-
-class Samples(NamedTuple):
-    """Points [2, n] on the boundary, and the roots of the lengths that they stand for."""
-
-    points: Array
-    weights: Array
-
-    @property
-    def measured(self) -> tuple[Array, Array]:
-        """The points, and the lengths themselves."""
-        return self.points, self.weights**2
-
-    def joined(self, other: "Samples") -> "Samples":
-        """Both, each for half of the length."""
-        weights = np.concatenate([self.weights, other.weights]) / np.sqrt(2)
-        return Samples(np.concatenate([self.points, other.points], axis=1), weights)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where to sample a boundary: evenly at about `count` points, and crowded towards some places."""
-
-    domain: Domain
-    places: list[tuple[float, float]]
-    count: int
-
-    @cached_property
-    def fitted(self) -> Samples:
-        """Points to fit."""
-        return spread(self.domain, self.places, self.count)
-
-    @cached_property
-    def fresh(self) -> Samples:
-        """Points to judge a fit at."""
-        return self.others(0)
-
-    def others(self, seed: int) -> Samples:
-        """As many points, at random between those that are fitted."""
-        return spread(self.domain, self.places, self.count, seed)
-
-    @cached_property
-    def all(self) -> Samples:
-        """All of these points, to be fitted."""
-        return self.fitted.joined(self.fresh)
-
-    @cached_property
-    def fresher(self) -> Samples:
-        """Points to judge that at."""
-        return self.others(1)
 
 
 def fit_boundary(
@@ -424,7 +357,7 @@ def _with_poles(
     rough = [*jumps, *kinks, *sharp][: MOST_ROUGH // share**2]
     orders = (1, 2) if plain.doubled else (0 if plain.sign else 1, 1)
     crowd = crowd_poles(domain, rough, bumps, orders, MOST_POLES // share)
-    poles = (*plain.poles, *crowd, *_ring(domain, layout.fitted.points, orders, RING // share))
+    poles = (*plain.poles, *crowd, *ring_of_poles(domain, layout.fitted.points, orders, RING // share))
     # in an exterior domain the angle would jump behind the body as well
     angles = () if plain.sign or domain.unbounded else tuple(Jump(jump.center, jump.outward) for jump in jumps)
     places = [*(corner.center for corner in rough), *narrow]
@@ -439,204 +372,3 @@ def _apart(found: Iterable[list[tuple[float, float]]], domain: Domain) -> list[t
         if not places or np.hypot(*(np.array(places) - place).T).min() > near:
             places.append(place)
     return places
-
-
-def least_squares(columns: Array, target: Array) -> Array:
-    """Coefficients of the columns [column, point] with the least squares, after scaling each to the same size.
-
-    target: [point]; or [target, point], and then so are the coefficients.
-
-    The points are condensed by a QR factorisation first; singular values, which cost more, are those of its factor.
-    """
-    return np.asarray(interruptibly(_solve_at_once, columns, target))
-
-
-def _solve_at_once(columns: Array, target: Array) -> Array:
-    size = np.linalg.norm(columns, axis=1)
-    size = np.where(size > 1e-290, size, 1.0)  # a function that no row sees stays out
-    count = len(columns)
-    factor: Array = np.linalg.qr(np.column_stack([(columns / size[:, None]).T, target.T]), mode="r")  # type: ignore[assignment]
-    right = factor[:count, count] if target.ndim == 1 else factor[:count, count:]
-    found, *_ = np.linalg.lstsq(factor[:count, :count], right, rcond=DEPENDENT)
-    return np.asarray(found.T / size)
-
-
-def find_breaks(
-    problem: Problem, corners: Sequence[Corner], features: Sequence[Features] = ()
-) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Boundary points where the boundary values jump, and others, away from corners, where their slope does.
-
-    features: of the data, too narrow to be met by chance: jumps are looked for around them as well.
-    """
-    jumps: list[tuple[float, float]] = []
-    kinks: list[tuple[float, float]] = []
-    for leaf in problem.domain.leaves():
-
-        def data(t: Array, leaf: Leaf = leaf) -> Array:
-            x, y = leaf.outline(t.ravel() % 1.0).T
-            on = np.abs(problem.domain.distance(x, y)) <= problem.domain.rounding
-            values = np.full(x.size, np.nan)
-            values[on] = problem.boundary(x[on], y[on])
-            return values.reshape(t.shape)
-
-        t = np.sort(np.concatenate([(np.arange(SAMPLES) + 0.5) / SAMPLES, *_around(leaf, features)]) % 1.0)
-        for found, places in ((_jumps(data, t), jumps), (_kinks(data), kinks)):
-            near = 1e-2 / SAMPLES  # of the length
-            apart = np.hypot(*(leaf.outline((found + near) % 1.0) - leaf.outline((found - near) % 1.0)).T)
-            whole = found[apart < 10 * near * leaf.perimeter]  # not the seam between two curves of one shape
-            places += [(float(x), float(y)) for x, y in leaf.outline(whole % 1.0)]
-    known = np.array([*jumps, *(corner.center for corner in corners), (np.inf, np.inf)])
-    apart = 1e-5 * problem.domain.size
-    return jumps, [kink for kink in kinks if np.hypot(*(known - kink).T).min() > apart]
-
-
-def _around(leaf: Leaf, features: Sequence[Features]) -> Iterator[Array]:
-    """Fractions of a leaf's arc length in and around features that lie on it."""
-    steps = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
-    for found in features:
-        for place, width in zip(found.places, found.widths, strict=True):
-            nearest = _project(leaf, (float(place[0]), float(place[1])))
-            if nearest is not None:
-                offsets = steps * width / leaf.perimeter
-                yield np.concatenate([nearest - offsets[1:], nearest + offsets])
-
-
-def _jumps(data: Callable[[Array], Array], t: Array) -> Array:
-    """Where a difference between neighbours stays however close they come. data: at fractions t of the arc length."""
-    values = data(t)
-    change = np.abs(np.roll(values, -1) - values)
-    chosen = _steep(change, values)
-    low, high = t[chosen], np.append(t[1:], t[0] + 1)[chosen]
-    at_low, at_high = values[chosen], np.roll(values, -1)[chosen]
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        between = data(middle)
-        left = np.abs(between - at_low) > np.abs(between - at_high)
-        low, high = np.where(left, low, middle), np.where(left, middle, high)
-        at_low, at_high = np.where(left, at_low, between), np.where(left, between, at_high)
-    return (0.5 * (low + high))[np.abs(at_high - at_low) > 0.5 * change[chosen]]
-
-
-def _kinks(data: Callable[[Array], Array]) -> Array:
-    """Where the second difference shrinks like the distance of its points, not like its square."""
-    t = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    values = data(t)
-    bend = np.abs(np.roll(values, -1) - 2 * values + np.roll(values, 1))
-    chosen = _steep(bend, values)
-    middle, reach, halvings = t[chosen], 1 / SAMPLES, 14
-    for _ in range(halvings):
-        reach /= 2
-        tries = middle + reach * np.array([[-1.0], [0.0], [1.0]])
-        bends = np.abs(data(tries - reach) - 2 * data(tries) + data(tries + reach))
-        middle = np.take_along_axis(tries, np.argmax(np.nan_to_num(bends), axis=0)[None], 0)[0]
-    left = np.abs(data(middle - reach) - 2 * data(middle) + data(middle + reach))
-    found = np.sort(middle[left > 0.25 * bend[chosen] / 2**halvings])
-    return found[np.diff(found, prepend=-1.0) > 1 / SAMPLES]
-
-
-def _steep(change: Array, values: Array) -> NDArray[np.intp]:
-    """The largest of some differences, where they stand out."""
-    known = np.isfinite(change)
-    if not known.any():
-        return np.zeros(0, np.intp)
-    limit = STEEP * np.median(change[known]) + 1e-9 * np.abs(values[np.isfinite(values)]).max()
-    chosen = np.flatnonzero(known & (change > limit))
-    return chosen[np.argsort(-change[chosen])][:MOST_BREAKS]
-
-
-def crowd_poles(
-    domain: Domain, corners: Sequence[Corner], bumps: Sequence[Corner], orders: tuple[int, int], most: int
-) -> Iterator[Pole]:
-    """Poles outside of every corner, at distances that shrink towards it (Gopal and Trefethen, 2019).
-
-    bumps: narrow features, which may lie between two corners that belong to them; their poles reach farther.
-    """
-    count = max(FEWEST, min(POLES, most // max(len(corners) + len(bumps), 1)))
-    steps = np.exp(-4 * (np.sqrt(count) - np.sqrt(np.arange(1, count + 1))))
-    centers = np.array([corner.center for corner in corners])
-    for number, corner in enumerate([*corners, *bumps]):
-        reach = 0.5 * domain.size
-        if number < len(corners):
-            apart = np.hypot(*(centers - corner.center).T)
-            reach = min(reach, 0.5 * apart[apart > 1e-6 * domain.size].min(initial=np.inf))
-        for step in reach * steps[reach * steps > 4 * NEAREST * domain.size]:  # nearer ones hide between samples
-            x = corner.center[0] + step * np.cos(corner.outward)
-            y = corner.center[1] + step * np.sin(corner.outward)
-            depth = -float(domain.distance(x, y))
-            if depth > 0.1 * step:
-                yield Pole((float(x), float(y)), depth, orders)
-
-
-def _ring(domain: Domain, points: Array, orders: tuple[int, int], count: int) -> Iterator[Pole]:
-    """Poles all around the domain, as far outside as there is room (method of fundamental solutions: Fairweather and
-    Karageorghis, 1998). points: on the boundary."""
-    h = 1e-6 * domain.size
-    x, y = points[:, :: max(1, points.shape[1] // count)]
-    slope_x = domain.distance(x - h, y) - domain.distance(x + h, y)
-    slope_y = domain.distance(x, y - h) - domain.distance(x, y + h)
-    outward = np.stack([slope_x, slope_y]) / np.maximum(np.hypot(slope_x, slope_y), 1e-300)
-    for place, normal in zip(np.stack([x, y]).T, outward.T, strict=True):
-        step = 0.1 * domain.size
-        while step > 1e-4 * domain.size:
-            center = place + step * normal
-            depth = -float(domain.distance(*center))
-            if depth > 0.6 * step:
-                yield Pole((float(center[0]), float(center[1])), depth, orders)
-                break
-            step *= 0.7
-
-
-def spread(
-    domain: Domain, crowded: list[tuple[float, float]], count: int = SAMPLES, seed: int | None = None
-) -> Samples:
-    """Points on the boundary, evenly, and crowded towards some places.
-
-    crowded: the places.
-    count: of the even ones, about.
-    seed: to put all of them at random between where they would be.
-    """
-    random = None if seed is None else np.random.default_rng(seed)
-    leaves = list(domain.leaves())
-    total = sum(leaf.perimeter for leaf in leaves)
-    near = int(np.clip(MOST_CROWDED // max(len(crowded), 1), FEWEST_CROWDED, CROWDED))
-    points, shares = [], []
-    places = np.array(crowded).reshape(-1, 2)
-    for number, leaf in enumerate(leaves):
-        n = max(16, round(count * leaf.perimeter / total))
-        t = (np.arange(n) + (0.5 if random is None else random.random(n))) / n
-        for place in places[np.abs(leaf.distance(*places.T)) <= 1e-7 * domain.size].tolist():
-            nearest = _project(leaf, (place[0], place[1]), 1e-7 * domain.size)
-            if nearest is not None:
-                for side in (-1, 1):
-                    exponents = np.arange(near) + (0.0 if random is None else random.random(near))
-                    offsets = domain.size * NEAREST * (0.1 / NEAREST) ** (exponents / (near - 1))
-                    t = np.concatenate([t, nearest + side * offsets / leaf.perimeter])
-        t = np.sort(t % 1.0)
-        gaps = np.diff(t, append=t[0] + 1) + np.diff(t, prepend=t[-1] - 1)
-        found = leaf.outline(t)
-        on = bounds_whole(domain, leaves, np.full(len(t), number), found)
-        points.append(found[on])
-        shares.append(0.5 * gaps[on] * leaf.perimeter)
-    return Samples(np.concatenate(points).T, np.sqrt(np.concatenate(shares)))
-
-
-def _project(leaf: Leaf, place: tuple[float, float], near: float | None = None) -> float | None:
-    """The fraction of a leaf's arc length at a place, by ever finer looks; None if the leaf does not pass near it."""
-    near = 1e-7 * leaf.size if near is None else near
-    known: dict[Any, float | None] = leaf.__dict__.setdefault("_projected", {})  # leaves never change
-    if (place, near) not in known and len(known) < MOST_PROJECTED:
-        known[place, near] = _search(leaf, place, near)
-    return known[place, near] if (place, near) in known else _search(leaf, place, near)
-
-
-def _search(leaf: Leaf, place: tuple[float, float], near: float) -> float | None:
-    if abs(float(leaf.distance(*place))) > near:
-        return None
-    t = np.arange(4096) / 4096
-    width, start = 1 / 4096, float(t[np.argmin(np.hypot(*(leaf.outline(t) - place).T))])
-    for _ in range(12):
-        t = start + width * np.linspace(-1, 1, 21)
-        points = leaf.outline(t % 1.0)
-        start = float(t[np.argmin(np.hypot(*(points - place).T))])
-        width /= 8
-    return start if np.hypot(*(leaf.outline(np.array([start % 1.0]))[0] - place)) < near else None

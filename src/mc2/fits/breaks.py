@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.fits.boundary import find_breaks
+from mc2.fits.jumps import find_breaks
 from mc2.functions import Expression, Function
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
 from mc2.fits.basis import Basis, make_basis
-from mc2.fits.boundary import crowd_poles
 from mc2.fits.boundary_points import BoundaryPoints, Rows, values_of
 from mc2.fits.conditions import FITTED, GOOD, HOLE_DEGREE, ConditionFit, Fitter, ring
 from mc2.fits.field import Field, lifted
 from mc2.fits.lift import EXACT
+from mc2.fits.poles import crowd_poles
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.problems.condition import Clamped

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.compute.portions import interruptibly
 from mc2.errors import InputError
-from mc2.fits.boundary import least_squares
 from mc2.fits.boundary_points import BoundaryPoints, Sides, values_of
 from mc2.fits.collocation_basis import CollocationBasis, make_collocation_basis, with_corners
 from mc2.fits.collocation_points import InnerPoints, inner_points
@@ -27,6 +26,7 @@ from mc2.fits.collocation_rows import Equations, Linear
 from mc2.fits.field import Field
 from mc2.fits.insulated import check_held, integrate
 from mc2.fits.junctions import find_junctions
+from mc2.fits.least_squares import least_squares
 from mc2.geometry.domain_rule import domain_rule
 from mc2.geometry.exterior import need_bounded
 from mc2.problems import Problem

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.compute.portions import interruptibly
 from mc2.fits.basis import Basis, Pole, make_basis
-from mc2.fits.boundary import BoundaryFit, count_waves, least_squares
+from mc2.fits.boundary import BoundaryFit, count_waves
 from mc2.fits.boundary_points import BoundaryPoints, Rows, Sides, make_rows
 from mc2.fits.breaks import cut_at_breaks
 from mc2.fits.field import Field, lifted
 from mc2.fits.insulated import check_compatible, check_held, is_insulated, with_mean_zero
 from mc2.fits.junctions import find_junctions, make_corner_functions
 from mc2.fits.layer_fit import Report
+from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem

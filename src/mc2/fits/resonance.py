@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from mc2.compute.portions import interruptibly
 from mc2.errors import warn
 from mc2.fits.basis import Basis, make_basis
-from mc2.fits.boundary import HOLE_DEGREE, BoundaryFit, count_waves, crowd_poles, spread
+from mc2.fits.boundary import HOLE_DEGREE, BoundaryFit, count_waves
+from mc2.fits.poles import crowd_poles
+from mc2.fits.samples import spread
 from mc2.geometry import Corner, Domain
 from mc2.problems import Problem
 from mc2.problems.operator import Operator
