@@ -54,10 +54,10 @@ def on_gpu(weights, compiled):
     from mc2.fits.on_device import torch_on_device
     from mc2.networks.corrector_inputs import CorrectorData
     from mc2.solvers.learned import correct
-    from mc2.walks.engine import Options
     from mc2.walks.gpu.launch import evaluate_exact, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
+    from mc2.walks.options import Options
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

@@ -111,10 +111,10 @@ def batches():
 
     from mc2.fits.on_device import torch_on_device
     from mc2.solvers.physics_batch import BatchCorrector, correct_batch
-    from mc2.walks.engine import Options
     from mc2.walks.gpu.launch import evaluate_distances, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
+    from mc2.walks.options import Options
     from mc2.zoo.fields import STANDARD
 
     chosen = instances(None, BATCH)

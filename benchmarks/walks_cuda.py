@@ -9,9 +9,9 @@ from numba import cuda as numba_cuda
 import mc2
 from mc2.geometry import Disk, Grid
 from mc2.walks import estimate_batch
-from mc2.walks.engine import Options
 from mc2.walks.gpu.launch import grid_points, launch
 from mc2.walks.gpu.packing import pack
+from mc2.walks.options import Options
 from mc2.walks.plan import make_plan
 from mc2.zoo.fields import STANDARD
 from problems import mixed_problems

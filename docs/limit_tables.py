@@ -52,7 +52,7 @@ WORK = (
     ("walks.engine.MAX_WALKS", "walks per point"),
     ("walks.engine.MAX_POINTS", "points of an estimate"),
     ("walks.engine.MAX_SUMS", "points times budgets of an estimate"),
-    ("walks.engine.MAX_KEY", "seeds and numbers of instances"),
+    ("walks.options.MAX_KEY", "seeds and numbers of instances"),
     ("walks.engine.LARGEST_VALUE", "size of data, and one over it"),
     ("solvers.corrector.MAX_SECONDS", "seconds spent on a tolerance", "`max_seconds=`, `--max-seconds`"),
     ("fits.boundary.MOST_WAVES", "k × radius of a Helmholtz problem that is solved"),

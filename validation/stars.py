@@ -18,9 +18,9 @@ from mc2 import Dirichlet, Neumann, Robin
 from mc2.geometry import Annulus, Disk, Domain, Grid, Polygon, Rectangle, Square
 from mc2.problems import FAMILIES, Problem
 from mc2.walks import Options, estimate, trajectory
-from mc2.walks.engine import StartPoints
 from mc2.walks.schedule import WalkTask
 from mc2.walks.stars import Walker, scores
+from mc2.walks.start_points import StartPoints
 from mc2.walks.walls import nearest_walls
 from validation.markdown import table
 

@@ -8,8 +8,8 @@ from mc2.fits.basis import make_basis
 from mc2.fits.field import Field, lifted, residual, scores
 from mc2.geometry import Annulus, Disk, Grid, Rectangle
 from mc2.problems.operator import LAPLACIAN
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options
 
 RING = Annulus(0.3, 1.0)
 GRID = Grid(32)

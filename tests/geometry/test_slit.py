@@ -7,8 +7,8 @@ import mc2
 from mc2.errors import InputError
 from mc2.geometry import Disk, Rectangle, Slit, from_description
 from mc2.walks import estimate
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options
 
 CUT = Disk() - Slit([(-1.0, 0.0), (0.0, 0.0)])
 BENT = [(-0.5, -0.2), (0.0, 0.1), (0.5, -0.1)]

@@ -9,7 +9,7 @@ from mc2.fits.field import Field
 from mc2.geometry import Disk
 from mc2.problems.operator import LAPLACIAN
 from mc2.solvers.averaging import CHUNK, average, make_averaging
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 
 PROBLEM = mc2.Laplace(Disk(), exact="exp(2*x)*cos(2*y)")
 X, Y = Disk(0.95).sample_interior(1500, seed=0).T.astype(np.float32).astype(float)

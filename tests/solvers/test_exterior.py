@@ -7,9 +7,9 @@ from scipy.special import gamma
 import mc2
 from mc2.fits.field import Field
 from mc2.geometry import Disk, Ellipse, Exterior, Polygon, Square, Triangle
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
 from mc2.walks.exterior import returned
+from mc2.walks.options import Options
 
 DISK = Exterior(Disk(1.0, center=(0.2, 0.1)))
 DATA = "3 + (x - 0.2) + (y - 0.1)**2"

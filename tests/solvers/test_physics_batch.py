@@ -8,8 +8,8 @@ from mc2.geometry import Annulus, Grid
 from mc2.metrics import psnr
 from mc2.solvers.physics import correct_by_physics
 from mc2.solvers.physics_batch import BatchCorrector, correct_batch
-from mc2.walks.engine import Options
 from mc2.walks.gpu.launch import unavailable
+from mc2.walks.options import Options
 from mc2.zoo import generate
 from mc2.zoo.fields import STANDARD, make_fields
 

@@ -5,8 +5,8 @@ import numpy as np
 import mc2
 from mc2.geometry import Disk, Polygon
 from mc2.walks.corner_ends import leave_corners
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options
 from mc2.walks.random_kernels import make_key
 
 L_SHAPE = Polygon([(-1, -1), (1, -1), (1, 1), (0, 1), (0, 0), (-1, 0)])

@@ -9,8 +9,8 @@ import mc2
 from mc2.geometry import Annulus, Disk, Ellipse, Hexagon, Polygon, Rectangle, Square, Stadium, Triangle
 from mc2.problems import CONSTANT, FAMILIES
 from mc2.walks import estimate, trajectory
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options
 
 L_SHAPE = Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
 COMPOSED = (Disk(0.8) | Rectangle(0.9, 0.3, center=(0.3, 0.2), angle=0.5)) - Triangle(0.3, center=(-0.2, 0.1))

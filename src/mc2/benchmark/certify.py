@@ -36,7 +36,8 @@ from mc2.solvers.certificate import (
     read_points,
 )
 from mc2.solvers.fitted import bound_by_fit
-from mc2.walks.engine import MAX_REFLECTED, Options, walk
+from mc2.walks.engine import walk
+from mc2.walks.options import MAX_REFLECTED, Options
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
 

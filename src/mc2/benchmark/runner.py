@@ -18,7 +18,8 @@ from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import Estimate
-from mc2.walks.engine import Options, walk
+from mc2.walks.engine import walk
+from mc2.walks.options import Options
 from mc2.zoo import FAMILIES, Instance, conditions, generate
 from mc2.zoo.difficulty import TIERS, known_tier
 from mc2.zoo.fields import STANDARD

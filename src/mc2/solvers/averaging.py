@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mc2.fits.field import Field, mean_and_variance, residual, source_residual
 from mc2.fits.projection import BINS, Bins, Profile
 from mc2.problems import Problem
-from mc2.walks.engine import Options
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from mc2.solvers.evaluators import UnjudgedEvaluator
 from mc2.solvers.fitted import fit_and_bound
 from mc2.solvers.rounds import Round, rms
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
 Array = NDArray[np.float64]

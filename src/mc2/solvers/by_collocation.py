@@ -14,7 +14,7 @@ from mc2.solvers.corrector import Corrector, Goal
 from mc2.solvers.fitted import CollocationEvaluator
 from mc2.solvers.rounds import Round
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
 Array = NDArray[np.float64]

@@ -21,7 +21,7 @@ from mc2.solvers.by_collocation import CollocationCorrector
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
 from mc2.solvers.rounds import Ground, Round, Rounds, rms
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import Progress
 

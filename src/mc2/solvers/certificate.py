@@ -24,7 +24,7 @@ from mc2.fits.features import can_enclose
 from mc2.fits.field import Field
 from mc2.problems import Frame, Problem
 from mc2.solvers.averaging import Scores, score_walks
-from mc2.walks.engine import MAX_KEY, Options
+from mc2.walks.options import MAX_KEY, Options
 from mc2.walks.plan import can_walk
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.problems.operator import Operator, need_constant
 from mc2.walks import Estimate
-from mc2.walks.engine import Options, walk_and_warn
+from mc2.walks.engine import walk_and_warn
+from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from mc2.fits.projection import Bins, Profile, Projection
 from mc2.problems import Problem
 from mc2.solvers.corrector import Observed
 from mc2.walks import Estimate
-from mc2.walks.engine import Options, walk
+from mc2.walks.engine import walk
+from mc2.walks.options import Options
 
 Array = NDArray[np.float64]
 

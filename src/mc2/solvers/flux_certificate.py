@@ -17,8 +17,8 @@ from mc2.fits.field import residual
 from mc2.geometry import Domain, Exterior
 from mc2.geometry.parts import find_parts
 from mc2.solvers.gradient_certificate import SHARE, check_walkable
-from mc2.walks.engine import MAX_KEY
 from mc2.walks.exits import find_exits
+from mc2.walks.options import MAX_KEY
 
 if TYPE_CHECKING:
     from mc2.solvers.solution import Solution

@@ -24,8 +24,8 @@ from mc2.walks.gpu.launch import unavailable
 if TYPE_CHECKING:
     import torch
 
-    from mc2.walks.engine import Options
     from mc2.walks.gpu.packing import Packed
+    from mc2.walks.options import Options
 
 DEGREE = 24
 """The degree of the bases; half of it where they are doubled."""
@@ -52,10 +52,10 @@ def correct_batch(
     corrector: made beforehand, for a grid of its own or to save what it keeps.
     options: of the walks.
     """
-    from mc2.walks.engine import Options
     from mc2.walks.gpu.launch import evaluate_distances, walk_fields
     from mc2.walks.gpu.packing import pack
     from mc2.walks.many import plan_for_batch
+    from mc2.walks.options import Options
 
     chosen, corrector = options or Options(), corrector or BatchCorrector()
     plans = [plan_for_batch(problem, chosen) for problem in problems]

@@ -35,8 +35,8 @@ from mc2.fits.rough_lift import PROBES
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.problems.operator import Operator
-from mc2.walks.engine import Options
 from mc2.walks.exits import Exits, find_exits
+from mc2.walks.options import Options
 
 Array = NDArray[np.float64]
 POINTS = 3600

@@ -17,7 +17,7 @@ from mc2.plotting import as_html, as_png
 from mc2.problems import Frame, Problem
 from mc2.solvers import answers, pictures, solution_file
 from mc2.solvers.rounds import Round
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 from mc2.walks.schedule import threads_limited
 
 if TYPE_CHECKING:

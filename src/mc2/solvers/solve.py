@@ -16,7 +16,7 @@ from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.solution import Solution
-from mc2.walks.engine import MAX_REFLECTED, Options, in_frame
+from mc2.walks.options import MAX_REFLECTED, Options, in_frame
 from mc2.walks.schedule import Progress, threads_limited
 
 

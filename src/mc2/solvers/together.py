@@ -27,8 +27,8 @@ from mc2.solvers.solution import Solution
 from mc2.solvers.solve import solve
 from mc2.walks import estimate_many
 from mc2.walks.channels import check_channels
-from mc2.walks.engine import Options, in_frame
 from mc2.walks.exits import find_exits
+from mc2.walks.options import Options, in_frame
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import Progress, threads_limited
 

@@ -20,10 +20,12 @@ from mc2.errors import InputError, short
 from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.walks import engine
-from mc2.walks.engine import MAX_WALKS, Options, StartPoints
+from mc2.walks.engine import MAX_WALKS
 from mc2.walks.estimate import Estimate
+from mc2.walks.options import MAX_KEY, Options, in_frame
 from mc2.walks.plan import Plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
+from mc2.walks.start_points import StartPoints
 
 MOST = 1024
 """Problems that are solved together, at most."""
@@ -134,12 +136,12 @@ def _walk_together(
     progress: Progress | None,
 ) -> list[Estimate]:
     """The estimates, from walks on the CPU: one run for data with formulas, one for the others."""
-    grid, points, instance = how["grid"], how["points"], whole("instance", how["instance"], 0, engine.MAX_KEY)
+    grid, points, instance = how["grid"], how["points"], whole("instance", how["instance"], 0, MAX_KEY)
     count = math.prod(as_grid(grid, problems[0].domain).shape) if points is None else np.size(points) // 2
     engine.check_count(count * len(problems), [last])
     first_point = whole("first_point", how["first_point"], 0, (1 << 32) - 1)
     starts = StartPoints.make(problems[0], grid, points, first_point, framed[0][0])
-    own = engine.in_frame(chosen, framed[0][0])
+    own = in_frame(chosen, framed[0][0])
     found: dict[int, Estimate] = {}
     for compiled in (True, False):
         group = [index for index, (_, plan) in enumerate(framed) if plan.compiled == compiled]

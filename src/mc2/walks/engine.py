@@ -4,75 +4,33 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mc2.checks import checked, positive, whole
-from mc2.errors import InputError, short, unknown, warn
-from mc2.geometry import Domain, Grid, as_grid
+from mc2.checks import checked, whole
+from mc2.errors import InputError, short, warn
+from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
-from mc2.walks.estimate import Estimate, Record, Resumable, lay_out
+from mc2.walks.estimate import Estimate, Record
+from mc2.walks.options import MAX_KEY, Options, in_frame, steps_allowed
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
+from mc2.walks.start_points import StartPoints
 
 MAX_WALKS = 1 << 31
 MAX_POINTS = 1 << 24
 """Points of an estimate, as many as the largest grid has."""
 MAX_SUMS = 1 << 25
 """Points times budgets of an estimate: 16 bytes each while they are summed, and as many in the results."""
-MAX_KEY = (1 << 64) - 1
-"""Seeds and instance numbers have 64 bits."""
-MAX_STEPS, MAX_REFLECTED = 128, 65_536
-"""Steps of walks that end wherever they meet the boundary, and of those that some parts reflect, if not said."""
-DEVICES = ("auto", "cpu", "cuda")
 NO_ENDS = np.empty((4, 0), np.float32), np.empty((4, 0), np.float32)
 """For walks whose ends and source samples nobody asks for."""
 LARGEST_VALUE = 1e140
 """Bound of the data's size and its inverse in `estimate`: the variance must be a float64 too."""
 _prepared: set[tuple[str, bool, str]] = set()
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to walk; what `estimate` documents."""
-
-    seed: int = 0
-    epsilon: float = 1e-4
-    max_steps: int = MAX_STEPS
-    sampling: str = "green"
-    stratify: bool = False
-    estimator: str = "standard"
-    device: str = "auto"
-    threads: int | None = None
-    unit: float | None = None
-
-    def __post_init__(self) -> None:
-        whole("seed", self.seed, 0, MAX_KEY)
-        whole("max_steps", self.max_steps, 1, 1_000_000)
-        if not 1e-6 <= positive("epsilon", self.epsilon) <= 0.1:
-            raise InputError(f"epsilon = {self.epsilon!r} must lie between 1e-6 and 0.1: walks are in float32")
-        if self.unit is not None:
-            positive("unit", self.unit)
-        if self.sampling not in SAMPLINGS:
-            raise unknown("sampling", self.sampling, SAMPLINGS)
-        if self.device not in DEVICES:
-            if str(self.device).lower().split(":")[0] in ("gpu", "cuda", "nvidia"):
-                raise InputError(f"unknown device {short(self.device)}: did you mean 'cuda'?")
-            raise unknown("device", self.device, DEVICES)
-        if self.threads is not None:
-            whole("threads", self.threads, 1, 4096)
-
-    def length_unit(self, domain: Domain) -> float:
-        """The length that epsilon is a part of: `unit`, or half of the domain's size."""
-        return 0.5 * domain.size if self.unit is None else self.unit
-
-    def shell(self, domain: Domain) -> float:
-        """The distance from the boundary within which walks end, as a length."""
-        return self.epsilon * self.length_unit(domain)
 
 
 @checked
@@ -171,13 +129,6 @@ def trajectory(
     return walk_and_warn(problem, budgets, options, grid, points, instance, first_point, progress)
 
 
-def steps_allowed(problem: Problem, max_steps: int | None) -> int:
-    """`max_steps`, or what it is for a problem if it is not given."""
-    if max_steps is not None:
-        return max_steps
-    return MAX_REFLECTED if isinstance(problem, Problem) and problem.reflecting else MAX_STEPS
-
-
 def walk_and_warn(
     problem: Problem,
     budgets: Sequence[int],
@@ -265,11 +216,6 @@ def frame_and_plan(problem: Problem, chosen: Options) -> tuple[Frame, Plan]:
     return frame, plan if framed is problem else make_plan(framed, chosen.estimator)
 
 
-def in_frame(chosen: Options, frame: Frame) -> Options:
-    """Options with lengths in a frame."""
-    return chosen if frame.trivial or chosen.unit is None else replace(chosen, unit=chosen.unit / frame.length)
-
-
 def make_record(
     plan: Plan,
     chosen: Options,
@@ -327,78 +273,6 @@ def _runner(device: str, plan: Plan) -> Callable[..., Tally]:
     from mc2.walks.cpu.arrays import run_arrays
 
     return run_arrays
-
-
-@dataclass(frozen=True)
-class StartPoints:
-    """The points inside the domain where walks start, and how to lay results out again.
-
-    x, y: float32 [count], in the frame.
-    keys: uint32 [count], the pixel or point numbers that key the random numbers.
-    mask: the pixels or points that are walked.
-    grid, points: in the user's coordinates.
-    frame: of the problem.
-    edge, edge_values: the points that lie on the boundary, and the boundary values there.
-    """
-
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
-    keys: NDArray[np.uint32]
-    mask: NDArray[np.bool_]
-    grid: Grid | None
-    points: NDArray[np.float64] | None
-    frame: Frame = Frame()  # noqa: RUF009 (it cannot be changed)
-    edge: NDArray[np.bool_] | None = None
-    edge_values: NDArray[np.float64] | None = None
-
-    @classmethod
-    def make(
-        cls,
-        problem: Problem,
-        grid: Grid | int | None,
-        points: ArrayLike | None,
-        first_point: int,
-        frame: Frame | None = None,
-    ) -> "StartPoints":
-        array = edge = edge_values = None
-        if points is None:
-            grid = as_grid(grid, problem.domain)
-            x, y = grid.points()
-            mask = problem.mask(grid)
-        else:
-            if grid is not None:
-                raise InputError("give grid or points, not both")
-            array = _check_points(points)
-            x, y = array[:, 0], array[:, 1]
-            mask, edge = _inside(problem.domain, array)
-            if problem.reflecting:  # from other parts of the boundary than Dirichlet's, walks start
-                walls = np.array([condition.reflecting for condition in problem.conditions])
-                start = np.flatnonzero(edge)[walls[problem.domain.part_index(x[edge], y[edge])]]
-                mask[start], edge[start] = True, False
-            edge_values = problem.boundary(x[edge], y[edge]) if edge.any() else np.zeros(0)
-        frame = frame or Frame()
-        keys = (np.flatnonzero(mask) + first_point).astype(np.uint32)
-        x, y = frame.inward(x[mask], y[mask])
-        return cls(
-            x.astype(np.float32), y.astype(np.float32), keys, mask, None if points is not None else grid, array,
-            frame, edge, edge_values,
-        )  # fmt: skip
-
-    def first(self) -> "StartPoints":
-        """Only the first point."""
-        return replace(self, x=self.x[:1], y=self.y[:1], keys=self.keys[:1])
-
-    def finish(self, sums: NDArray[np.float64], record: Record, last: WalkSums | None = None) -> Estimate:
-        """An estimate from sums [count, 2] over the walks and their squares.
-
-        last: the same sums, as more walks need them.
-        """
-        mean, variance = lay_out(sums, record.walks, self.frame.value, self.mask)
-        resumable = None if last is None else Resumable(last, self.frame.value, self.mask)
-        if self.edge is None or self.edge_values is None:
-            return Estimate(mean, variance, self.mask, record, self.grid, self.points, resumable)
-        mean[self.edge] = self.edge_values
-        return Estimate(mean, variance, self.mask | self.edge, record, self.grid, self.points, resumable)
 
 
 def run_cpu(
@@ -480,33 +354,6 @@ def check_count(count: int, budgets: Sequence[int]) -> None:
             f"{len(budgets)} budgets at {count:,} points are more than the {MAX_SUMS:,} sums of one estimate "
             f"({__name__}.MAX_SUMS): take fewer budgets, or points in portions, with first_point"
         )
-
-
-def _check_points(points: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(points, float)
-    except (TypeError, ValueError):
-        raise InputError(f"points = {short(points)} must be numbers") from None
-    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
-        raise InputError(f"points must be an array [count, 2] of x and y, not of shape {list(array.shape)}")
-    if not np.isfinite(array).all():
-        raise InputError("points must be finite")
-    return array
-
-
-def _inside(domain: Domain, points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which points lie inside and which on the boundary, up to rounding; a point outside is refused."""
-    distance = domain.distance(points[:, 0], points[:, 1])
-    inside = distance > 0
-    edge = ~inside & (distance >= -domain.rounding)
-    outside = np.flatnonzero(~(inside | edge))
-    if outside.size:
-        x, y = points[outside[0]]
-        raise InputError(
-            f"{outside.size:,} of {len(points):,} points lie outside the domain, the first of them is "
-            f"points[{outside[0]}] = ({x:.6g}, {y:.6g}): leave them out"
-        )
-    return inside, edge
 
 
 def warn_of_walks(found: Estimate) -> None:

@@ -15,11 +15,13 @@ from mc2.geometry import Domain, Exterior, Slit
 from mc2.geometry.nearest import foot
 from mc2.problems import Problem
 from mc2.walks.corner_ends import leave_corners
-from mc2.walks.engine import NO_ENDS, Options, StartPoints, cores, rule_values
+from mc2.walks.engine import NO_ENDS, cores, rule_values
 from mc2.walks.exterior import walk_outside
+from mc2.walks.options import Options
 from mc2.walks.plan import make_plan
 from mc2.walks.random_kernels import make_key
 from mc2.walks.schedule import Progress, WalkTask, is_slow, run_tasks
+from mc2.walks.start_points import StartPoints
 
 Array = NDArray[np.float64]
 

@@ -14,16 +14,8 @@ from mc2.checks import checked, whole
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
-from mc2.walks.engine import (
-    MAX_KEY,
-    MAX_STEPS,
-    MAX_WALKS,
-    Options,
-    check_budgets,
-    choose_device,
-    steps_allowed,
-    walk,
-)
+from mc2.walks.engine import MAX_WALKS, check_budgets, choose_device, walk
+from mc2.walks.options import MAX_KEY, MAX_STEPS, Options, steps_allowed
 from mc2.walks.plan import Plan, make_plan
 
 

@@ -17,8 +17,9 @@ from mc2.checks import checked, positive, whole
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Problem
-from mc2.walks.engine import MAX_WALKS, Options, estimate, walk_and_warn
+from mc2.walks.engine import MAX_WALKS, estimate, walk_and_warn
 from mc2.walks.estimate import Estimate, Record, Resumable
+from mc2.walks.options import Options
 from mc2.walks.schedule import CHUNK, Progress, WalkSums
 
 SAME = (

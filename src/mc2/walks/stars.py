@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.problems import Problem
-from mc2.walks.engine import Options, StartPoints, cores, rule_values
+from mc2.walks.engine import cores, rule_values
 from mc2.walks.exits import Exits, Samples, WallSamples
+from mc2.walks.options import Options
 from mc2.walks.plan import Plan, make_plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
+from mc2.walks.start_points import StartPoints
 from mc2.walks.walls import Boundary, is_constant, nearest_walls
 
 Array = NDArray[np.float64]

@@ -13,8 +13,9 @@ from mc2.files import check_target, replacing
 from mc2.geometry import Grid
 from mc2.problems import Problem
 from mc2.walks import estimate_batch
-from mc2.walks.engine import Options, check_budgets, choose_device
+from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.many import plan_for_batch
+from mc2.walks.options import Options
 from mc2.zoo.conditions import refuse_walks
 from mc2.zoo.instance import Instance
 

@@ -26,7 +26,8 @@ from mc2.reading.hdf5 import Dataset
 from mc2.reading.json import read_object
 from mc2.reading.models import at_least, between, one_of, read_as, strict
 from mc2.reading.plain import file_sha256, naming
-from mc2.walks.engine import Options, check_budgets
+from mc2.walks.engine import check_budgets
+from mc2.walks.options import Options
 from mc2.zoo.difficulty import REFERENCE_WALKS, tier
 from mc2.zoo.fields import Fields
 from mc2.zoo.laws import SPLITS

@@ -22,10 +22,11 @@ from mc2.errors import InputError, unknown
 from mc2.fits.on_device import torch_on_device
 from mc2.geometry import Grid
 from mc2.walks import estimate_batch
-from mc2.walks.engine import Options, check_budgets
+from mc2.walks.engine import check_budgets
 from mc2.walks.gpu.launch import evaluate_boundary, evaluate_exact, unavailable, walk_fields
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
+from mc2.walks.options import Options
 from mc2.zoo.conditions import refuse_walks
 from mc2.zoo.fields import STANDARD, boundary_fields, exact_fields
 from mc2.zoo.instance import Instance, generate

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mc2.benchmark.methods.method import Case, Method, operator_of
 from mc2.errors import InputError, one_line
 from mc2.solvers.corrector import Corrector, EstimateCorrector, Goal, Observed
-from mc2.walks.engine import Options
+from mc2.walks.options import Options
 from mc2.zoo.laws import FAMILIES
 
 

@@ -18,9 +18,9 @@ from mc2.benchmark.methods.registry import make_method
 from mc2.benchmark.reproduce.studies import SPLIT, Row
 from mc2.benchmark.runner import problem_values
 from mc2.geometry import Grid
-from mc2.walks.engine import Options
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
+from mc2.walks.options import Options
 from mc2.zoo import Instance, generate, make_fields
 from mc2.zoo.fields import STANDARD, boundary_fields
 

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.compile import LANES
-from mc2.walks.engine import Options, StartPoints, rule_values
+from mc2.walks.engine import rule_values
+from mc2.walks.options import Options
 from mc2.walks.plan import Plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
+from mc2.walks.start_points import StartPoints
 
 PADDING = -1
 """In place of a walk's number, where a block is only filled up."""

@@ -16,8 +16,9 @@ from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
-    from mc2.walks.engine import Options, StartPoints
+    from mc2.walks.options import Options
     from mc2.walks.schedule import Progress, Tally, WalkSums
+    from mc2.walks.start_points import StartPoints
 
 BLOCK = 128
 """Threads per block."""

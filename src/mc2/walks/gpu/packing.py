@@ -25,7 +25,7 @@ from mc2.walks.gpu.columns import (
 from mc2.walks.plan import Plan
 
 if TYPE_CHECKING:
-    from mc2.walks.engine import Options
+    from mc2.walks.options import Options
 
 UNLIMITED = (1 << 31) - 1
 """Walks from a point, where nothing else limits them."""
