@@ -10,7 +10,8 @@ import mc2
 from mc2.fits.boundary import fit_boundary
 from mc2.fits.field import lifted
 from mc2.fits.lift_kernels import partition, spread
-from mc2.fits.rough_lift import RESOLVED, _bump_transform, _smooth_step, find_lift
+from mc2.fits.resolution import RESOLVED
+from mc2.fits.rough_lift import _bump_transform, _smooth_step, find_lift
 from mc2.geometry import Disk, Polygon
 from mc2.problems import FAMILIES
 from mc2.problems.operator import LAPLACIAN

@@ -7,7 +7,7 @@ from validation.walks import problem
 import mc2
 from mc2.errors import InputError
 from mc2.geometry import Disk, Grid, Square
-from mc2.solvers.certificate import _skewed
+from mc2.solvers.intervals import _skewed
 
 GRID, COARSE = Grid(48), Grid(24)
 RUNS = 40

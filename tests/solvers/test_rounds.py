@@ -8,7 +8,8 @@ import mc2
 from mc2.compute.blas import one_thread
 from mc2.geometry import Annulus, Disk, Ellipse, Grid, Polygon, Rectangle, Square, Stadium
 from mc2.problems import CONSTANT
-from mc2.solvers.rounds import Rounds, cover, rms
+from mc2.solvers.ground import cover
+from mc2.solvers.rounds import Rounds, rms
 from mc2.walks.options import Options
 from mc2.zoo import generate
 

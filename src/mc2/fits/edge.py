@@ -14,7 +14,7 @@ from mc2.fits.boundary_points import BoundaryPoints, Sides, make_rows, on_pieces
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field
 from mc2.fits.junctions import Junction, find_junctions
-from mc2.fits.rough_lift import find_peaks
+from mc2.fits.resolution import find_peaks
 from mc2.fits.samples import FEWEST_CROWDED, MOST_CROWDED, NEAREST, SAMPLES, Samples, spread
 from mc2.functions import Function
 from mc2.functions.expression import Expression, is_constant

@@ -6,12 +6,12 @@ what samples there have shown are split, the widest first, until samples show it
 what they show. Functions without an enclosure are sampled densely, and climbed where they change the most.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mc2.fits.cells import Arcs, Boxes, Cells, halves
 from mc2.functions.equality import BoundaryFunction
 from mc2.functions.expression import Expression
 from mc2.functions.function import Function
@@ -21,8 +21,6 @@ from mc2.geometry import Domain
 from mc2.geometry.sampling import bounds_whole
 
 Array = NDArray[np.float64]
-SIDE, ARCS = 24, 384
-"""Boxes along a side of the domain, and arcs along its boundary, to begin with."""
 BOXES = 20_000
 """Boxes on which a function is enclosed, at most; fewer for long expressions."""
 WORK = 1_500_000
@@ -78,7 +76,7 @@ def features_in(function: Function, domain: Domain) -> Features:
 
     function: of x and y, such as a problem's source.
     """
-    return _Search(_Boxes(function, domain)).run()
+    return _Search(Boxes(function, domain)).run()
 
 
 def features_on_boundary(function: Function, domain: Domain) -> Features:
@@ -86,7 +84,7 @@ def features_on_boundary(function: Function, domain: Domain) -> Features:
 
     function: of x and y, such as a problem's boundary data.
     """
-    narrow, rare = _Search(_Arcs(function, domain)).run(), _rare(function, domain)
+    narrow, rare = _Search(Arcs(function, domain)).run(), _rare(function, domain)
     new = [
         k
         for k, place in enumerate(rare.places)
@@ -136,132 +134,6 @@ def _formula(function: Function) -> Expression | None:
     return own if isinstance(own, Expression) else None
 
 
-class _Cells(ABC):
-    """Pieces of a region, given by their lower and upper ends [n, dimensions] in coordinates of their own."""
-
-    function: Function
-    domain: Domain
-
-    @abstractmethod
-    def first(self) -> tuple[Array, Array]:
-        """The pieces to begin with."""
-
-    @abstractmethod
-    def around(self, values: Array) -> Array:
-        """Values of every first piece and its neighbours [neighbour, n]."""
-
-    @abstractmethod
-    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-        """Boxes of the plane that hold the pieces: xlow, xhigh, ylow, yhigh."""
-
-    @abstractmethod
-    def points(self, at: Array) -> Array:
-        """Points [2, n] of the plane at coordinates [n, dimensions]; nan where they are not of the region."""
-
-    @abstractmethod
-    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
-        """Which pieces may hold points of the region."""
-
-    @abstractmethod
-    def directions(self, at: Array) -> Array:
-        """Ways [k, dimensions] to go from a coordinate, in coordinates per length."""
-
-    def values(self, at: Array) -> Array:
-        """The function at coordinates [..., dimensions]; nan where it has no value, or an infinite one."""
-        values = self.function(*self.points(at.reshape(-1, at.shape[-1]))).reshape(at.shape[:-1])
-        return np.where(np.isfinite(values), values, np.nan)
-
-
-class _Boxes(_Cells):
-    """Boxes of the plane; coordinates are x and y."""
-
-    def __init__(self, function: Function, domain: Domain) -> None:
-        self.function, self.domain = function, domain
-
-    def first(self) -> tuple[Array, Array]:
-        xmin, xmax, ymin, ymax = self.domain.bounds
-        x, y = np.linspace(xmin, xmax, SIDE + 1), np.linspace(ymin, ymax, SIDE + 1)
-        low, high = (np.stack(np.meshgrid(*ends), -1).reshape(-1, 2) for ends in ((x[:-1], y[:-1]), (x[1:], y[1:])))
-        return low, high
-
-    def around(self, values: Array) -> Array:
-        padded = np.pad(values.reshape(SIDE, SIDE), 1, constant_values=np.nan)
-        return np.stack([padded[i : i + SIDE, j : j + SIDE].ravel() for i in range(3) for j in range(3)])
-
-    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-        return low[:, 0], high[:, 0], low[:, 1], high[:, 1]
-
-    def points(self, at: Array) -> Array:
-        return np.where(self.domain.contains(*at.T), at.T, np.nan)
-
-    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
-        reach = 0.5 * np.hypot(*(high - low).T)
-        return np.asarray(self.domain.distance(*(0.5 * (low + high)).T) > -reach)
-
-    def directions(self, at: Array) -> Array:
-        angles = np.pi / 8 + np.arange(8) * np.pi / 4
-        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-
-
-class _Arcs(_Cells):
-    """Arcs of outlines; the coordinate is the number of the outline plus the fraction of its length."""
-
-    def __init__(self, function: Function, domain: Domain) -> None:
-        self.function, self.domain = function, domain
-        self.leaves = list(domain.leaves())
-        self.lengths = np.array([leaf.perimeter for leaf in self.leaves])
-
-    def first(self) -> tuple[Array, Array]:
-        ends = []
-        for number, leaf in enumerate(self.leaves):
-            count = max(8, round(ARCS * leaf.perimeter / self.lengths.sum()))
-            t = np.unique(np.concatenate([np.linspace(0, 1, count + 1), np.array(leaf.breaks)]))
-            ends.append(number + np.stack([t[:-1], t[1:]]))
-        low, high = np.concatenate(ends, axis=1)
-        return low[:, None], high[:, None]
-
-    def around(self, values: Array) -> Array:
-        return np.stack([np.roll(values, 1), values, np.roll(values, -1)])
-
-    def _owner(self, at: Array) -> NDArray[np.intp]:
-        return np.clip(at.astype(np.intp), 0, len(self.leaves) - 1)
-
-    def _outline(self, at: Array, owner: NDArray[np.intp]) -> Array:
-        points = np.empty((2, len(at)))
-        for number in np.unique(owner):
-            own = owner == number
-            points[:, own] = self.leaves[number].outline((at[own] - number) % 1.0).T
-        return points
-
-    def boxes(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-        """An arc of length s over a chord c stays within ½√(s² − c²) of it; where two curves meet, within s."""
-        owner = self._owner(low[:, 0])
-        a = self._outline(low[:, 0], owner)
-        b = self._outline(np.minimum(high[:, 0], np.nextafter(owner + 1.0, 0.0)), owner)
-        s = (high - low)[:, 0] * self.lengths[owner] * (1 + 1e-9)
-        c = np.hypot(*(b - a))
-        pad = np.where(c > s * (1 + 1e-6), s, 0.5 * np.sqrt(np.maximum(s * s - c * c, 0))) + self.domain.rounding
-        (xlow, ylow), (xhigh, yhigh) = np.minimum(a, b) - pad, np.maximum(a, b) + pad
-        return xlow, xhigh, ylow, yhigh
-
-    def points(self, at: Array) -> Array:
-        owner = self._owner(at[:, 0])
-        points = self._outline(at[:, 0], owner)
-        if len(self.leaves) == 1:
-            return points
-        return np.where(bounds_whole(self.domain, self.leaves, owner, points.T), points, np.nan)
-
-    def keep(self, low: Array, high: Array) -> NDArray[np.bool_]:
-        if len(self.leaves) == 1:
-            return np.ones(len(low), bool)
-        xlow, xhigh, ylow, yhigh = self.boxes(low, high)
-        away = np.abs(self.domain.distance(0.5 * (xlow + xhigh), 0.5 * (ylow + yhigh)))
-        return np.asarray(away <= 0.5 * np.hypot(xhigh - xlow, yhigh - ylow) + self.domain.rounding)
-
-    def directions(self, at: Array) -> Array:
-        return np.array([[-1.0], [1.0]]) / self.lengths[self._owner(at[:1])]
-
-
 class _Search:
     """The pieces that are left, and what samples have shown in and around each.
 
@@ -269,7 +141,7 @@ class _Search:
     below, above: its enclosure.
     """
 
-    def __init__(self, cells: _Cells) -> None:
+    def __init__(self, cells: Cells) -> None:
         self.cells, self.random = cells, np.random.default_rng(0)
         self.expression = _formula(cells.function)
         self.smallest, self.largest = np.inf, -np.inf
@@ -340,7 +212,7 @@ class _Search:
                 break
             if promising.size > BATCH:
                 promising = promising[np.argpartition(-excess[promising], BATCH)[:BATCH]]
-            new_low, new_high, parent = _halves(low[promising], high[promising])
+            new_low, new_high, parent = halves(low[promising], high[promising])
             here = cells.keep(new_low, new_high)
             new_low, new_high, parent = new_low[here], new_high[here], promising[parent[here]]
             left -= len(parent)
@@ -427,15 +299,3 @@ class _Search:
         lost = ~(np.abs(values - here) < 0.5 * abs(here - usual))
         lost[-1] = True
         return float(np.quantile(distances[np.argmax(lost, axis=0)], 0.75))
-
-
-def _halves(low: Array, high: Array) -> tuple[Array, Array, NDArray[np.intp]]:
-    """All pieces cut in two along every coordinate, and the number of the piece that each is from."""
-    parent = np.arange(len(low))
-    for axis in range(low.shape[1]):
-        middle = 0.5 * (low[:, axis] + high[:, axis])
-        first_high, second_low = high.copy(), low.copy()
-        first_high[:, axis], second_low[:, axis] = middle, middle
-        low, high = np.concatenate([low, second_low]), np.concatenate([first_high, high])
-        parent = np.concatenate([parent, parent])
-    return low, high, parent

@@ -15,7 +15,8 @@ from mc2.fits.basis import Basis, growing
 from mc2.fits.collocation_basis import CollocationBasis
 from mc2.fits.layer import Layer
 from mc2.fits.lift import TAIL, Lift
-from mc2.fits.rough_lift import Resolution, find_lift
+from mc2.fits.resolution import Resolution
+from mc2.fits.rough_lift import find_lift
 from mc2.geometry import Exterior, Grid
 from mc2.geometry.grid import SHARED
 from mc2.problems import Problem

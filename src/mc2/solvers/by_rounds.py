@@ -19,7 +19,8 @@ from mc2.solvers.averaging import Averaging, average, make_averaging
 from mc2.solvers.by_boundary import BoundaryCorrector, unresolved, warn_of_error
 from mc2.solvers.by_collocation import CollocationCorrector
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
-from mc2.solvers.rounds import Ground, Round, Rounds, rms
+from mc2.solvers.ground import Ground
+from mc2.solvers.rounds import Round, Rounds, rms
 from mc2.solvers.solution import Solution
 from mc2.walks.options import Options
 from mc2.walks.plan import can_walk

@@ -17,7 +17,8 @@ from mc2.errors import InputError
 from mc2.fits.field import Field, left_laplacian, residual
 from mc2.problems import Problem
 from mc2.problems.operator import Operator
-from mc2.solvers.certificate import Interval, check_arguments, quantile_of, read_points
+from mc2.solvers.certificate import check_arguments, read_points
+from mc2.solvers.intervals import Interval, quantile_of
 from mc2.walks.exits import find_exits
 from mc2.walks.options import Options
 from mc2.walks.plan import can_walk

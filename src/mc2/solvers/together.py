@@ -22,7 +22,7 @@ from mc2.solvers.averaging import CHUNK
 from mc2.solvers.by_rounds import AVERAGING, RoundsCorrector, Solver, check_options, check_walks, prepare
 from mc2.solvers.corrector import ROUNDS, Corrector, EstimateCorrector, Goal
 from mc2.solvers.correctors import find_corrector
-from mc2.solvers.rounds import Ground
+from mc2.solvers.ground import Ground
 from mc2.solvers.solution import Solution
 from mc2.solvers.solve import solve
 from mc2.walks import estimate_many

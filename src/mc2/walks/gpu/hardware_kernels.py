@@ -5,6 +5,7 @@ of the cost.
 """
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mc2.walks import green_kernels as green
 f32 = np.float32
 
 
+@cache
 def install() -> None:
     """Let all CUDA kernels use the hardware's functions.
 

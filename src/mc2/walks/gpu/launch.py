@@ -131,7 +131,8 @@ def launch(
     """
     from numba import cuda
 
-    from mc2.walks.gpu.cuda_kernels import WALKS, WARPS, add_segments, measure
+    from mc2.walks.gpu.cuda_kernels import WALKS, WARPS, measure
+    from mc2.walks.gpu.field_kernels import add_segments
 
     points = x.size
     segments = len(_segments(budgets)[0])
@@ -178,7 +179,7 @@ def walk_fields(
     """Walk uploaded problems on a grid: mean and variance [problem, budget, n, n], mask [problem, n, n], counts."""
     from numba import cuda
 
-    from mc2.walks.gpu.cuda_kernels import take_moments
+    from mc2.walks.gpu.field_kernels import take_moments
 
     empty = empty or cuda.device_array
     x, y, keys = grid_points(grid)
@@ -215,7 +216,7 @@ def evaluate_exact(packed: Packed, grid: Grid, mask: Any, empty: Empty | None = 
     """The exact solution and the source [problem, n, n] of uploaded problems that are tables of atoms."""
     from numba import cuda
 
-    from mc2.walks.gpu.cuda_kernels import exact_fields
+    from mc2.walks.gpu.field_kernels import exact_fields
 
     empty = empty or cuda.device_array
     x, y = exact_points(grid)
@@ -233,7 +234,7 @@ def evaluate_boundary(packed: Packed, grid: Grid, empty: Empty | None = None) ->
     """Signed distances and extended boundary data [problem, n, n] of uploaded problems that are tables of atoms."""
     from numba import cuda
 
-    from mc2.walks.gpu.cuda_kernels import boundary_fields
+    from mc2.walks.gpu.field_kernels import boundary_fields
 
     empty = empty or cuda.device_array
     x, y = exact_points(grid)
