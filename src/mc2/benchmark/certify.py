@@ -37,7 +37,7 @@ from mc2.solvers.certificate import (
 )
 from mc2.solvers.fitted import bound_by_fit
 from mc2.walks.engine import walk
-from mc2.walks.options import MAX_REFLECTED, Options
+from mc2.walks.options import Options, steps_allowed
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import threads_limited
 
@@ -95,7 +95,7 @@ def certify(
         return field.certify(walks, points, confidence=confidence, seed=seed)
     chosen = Options(
         epsilon=epsilon,
-        max_steps=max_steps or (MAX_REFLECTED if problem.reflecting else MAX_STEPS),
+        max_steps=steps_allowed(problem, max_steps, MAX_STEPS),
         sampling=sampling,
         device="cpu",
         threads=threads,

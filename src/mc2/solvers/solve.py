@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,12 @@ from mc2.problems.problem import need_dirichlet
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal, Observed
 from mc2.solvers.correctors import find_corrector
 from mc2.solvers.solution import Solution
-from mc2.walks.options import MAX_REFLECTED, Options, in_frame
+from mc2.walks.options import Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.schedule import Progress, threads_limited
 
 
 @checked
+@show_walk_options
 def solve(
     problem: Problem,
     walks: int = 8,
@@ -31,16 +33,8 @@ def solve(
     grid: Grid | int | None = None,
     max_seconds: float | None = None,
     max_walks: int | None = None,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int | None = None,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> Solution:
     """Solve a problem on a grid.
 
@@ -72,15 +66,11 @@ def solve(
         need_dirichlet(problem, f"solutions by {chosen.name!r}")
     if not chosen.varying:
         need_constant(problem.operator, f"solutions by {chosen.name!r}")
-    steps = max_steps or (MAX_REFLECTED if problem.reflecting else chosen.max_steps)
-    options = Options(
-        seed=seed, epsilon=epsilon, unit=unit, max_steps=steps, sampling=sampling, stratify=stratify,
-        estimator=estimator, device=device, threads=threads,
-    )  # fmt: skip
+    options = Options.of(problem, walking, chosen.max_steps)
     grid, frame = as_grid(grid, problem.domain), Frame.of(problem)
     if not frame.trivial:
         problem.mask(grid)  # refused in the user's units
-    with threads_limited(threads):
+    with threads_limited(options.threads):
         framed, own = frame.problem(problem), in_frame(options, frame)
         found = chosen.solve(framed, goal.scaled(1 / frame.value), frame.grid(grid), own, progress)
     asked = asdict(goal) | asdict(options) | {"corrector": corrector} if isinstance(corrector, str) else None

@@ -7,7 +7,7 @@ problem, and every matrix is factorised once. All that is judged and claimed is 
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from mc2.solvers.solve import solve
 from mc2.walks import estimate_many
 from mc2.walks.channels import check_channels
 from mc2.walks.exits import find_exits
-from mc2.walks.options import Options, in_frame
+from mc2.walks.options import Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.plan import can_walk
 from mc2.walks.schedule import Progress, threads_limited
 
@@ -36,6 +36,7 @@ Array = NDArray[np.float64]
 
 
 @checked
+@show_walk_options
 def solve_many(
     problems: Sequence[Problem],
     walks: int = 8,
@@ -46,16 +47,8 @@ def solve_many(
     grid: Grid | int | None = None,
     max_seconds: float | None = None,
     max_walks: int | None = None,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int | None = None,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> list[Solution]:
     """Solve several problems of the same equation in the same domain, with different data, on one grid.
 
@@ -70,17 +63,7 @@ def solve_many(
     """
     problems = check_channels(problems)
     chosen, goal = find_corrector(corrector), Goal(walks, tolerance, start, max_seconds, max_walks)
-    options = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=chosen.max_steps if max_steps is None else max_steps,
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+    options = Options.of(problems[0], walking, chosen.max_steps)
     grid = as_grid(grid, problems[0].domain)
     problems[0].mask(grid)  # refused in the user's units
     apart = any(problem.reflecting for problem in problems) or not can_walk(problems[0])
@@ -89,7 +72,7 @@ def solve_many(
         return [solve(problem, **how) for problem in problems]
     frames = [Frame.of(problem) for problem in problems]
     framed = _in_frames(problems, frames)
-    with threads_limited(threads):
+    with threads_limited(options.threads):
         solutions = _solve(chosen, framed, frames, goal, grid, options, progress)
     asked = asdict(goal) | asdict(options) | {"corrector": corrector} if isinstance(corrector, str) else None
     return [

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from mc2.problems import Frame, Problem
 from mc2.walks import engine
 from mc2.walks.engine import MAX_WALKS
 from mc2.walks.estimate import Estimate
-from mc2.walks.options import MAX_KEY, Options, in_frame
+from mc2.walks.options import MAX_KEY, Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.plan import Plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
 from mc2.walks.start_points import StartPoints
@@ -73,6 +73,7 @@ def same_domain(one: Problem, other: Problem) -> bool:
 
 
 @checked
+@show_walk_options
 def estimate_many(
     problems: Sequence[Problem],
     walks: int = 8,
@@ -82,16 +83,8 @@ def estimate_many(
     instance: int = 0,
     first_point: int = 0,
     first_walk: int = 0,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int = 128,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> list[Estimate]:
     """Estimates of several problems from the same walks: of one equation in one domain, with different data.
 
@@ -102,21 +95,11 @@ def estimate_many(
     All else is as in `estimate`. On a GPU the problems are walked one after the other.
     """
     problems = check_channels(problems)
-    chosen = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=max_steps,
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+    chosen = Options.of(problems[0], walking)
     last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
     how: dict[str, Any] = {"grid": grid, "points": points, "instance": instance, "first_point": first_point}
     framed = [engine.frame_and_plan(problem, chosen) for problem in problems]
-    devices = {engine.choose_device("cpu" if first_walk else device, plan) for _, plan in framed}
+    devices = {engine.choose_device("cpu" if first_walk else chosen.device, plan) for _, plan in framed}
     if devices == {"cuda"}:
         found = [engine.walk(problem, [last], chosen, **how, first_walk=first_walk)[0] for problem in problems]
     else:

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from mc2.geometry import Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
-from mc2.walks.options import MAX_KEY, Options, in_frame, steps_allowed
+from mc2.walks.options import MAX_KEY, Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
 from mc2.walks.start_points import StartPoints
@@ -34,6 +34,7 @@ _prepared: set[tuple[str, bool, str]] = set()
 
 
 @checked
+@show_walk_options
 def estimate(
     problem: Problem,
     walks: int = 8,
@@ -43,16 +44,8 @@ def estimate(
     instance: int = 0,
     first_point: int = 0,
     first_walk: int = 0,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int | None = None,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> Estimate:
     """Estimate the solution of a problem by Walk on Spheres.
 
@@ -75,22 +68,13 @@ def estimate(
     threads: on the CPU; all cores if not given.
     progress: called with (walks done, walks in all).
     """
-    options = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=steps_allowed(problem, max_steps),
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+    options = Options.of(problem, walking)
     last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
     return walk_and_warn(problem, [last], options, grid, points, instance, first_point, progress, first_walk)[0]
 
 
 @checked
+@show_walk_options
 def trajectory(
     problem: Problem,
     budgets: Sequence[int],
@@ -99,33 +83,15 @@ def trajectory(
     points: ArrayLike | None = None,
     instance: int = 0,
     first_point: int = 0,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int | None = None,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> list[Estimate]:
     """Nested estimates at several budgets from one run: each is made of the first walks of the next.
 
     budgets: increasing numbers of walks per point.
     All else is as in `estimate`.
     """
-    options = Options(
-        seed=seed,
-        epsilon=epsilon,
-        max_steps=steps_allowed(problem, max_steps),
-        sampling=sampling,
-        stratify=stratify,
-        estimator=estimator,
-        device=device,
-        threads=threads,
-        unit=unit,
-    )
+    options = Options.of(problem, walking)
     return walk_and_warn(problem, budgets, options, grid, points, instance, first_point, progress)
 
 

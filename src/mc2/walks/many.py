@@ -6,7 +6,7 @@ copy (``torch.as_tensor(batch.mean)``). On the CPU the problems are walked one a
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Frame, Problem
 from mc2.walks.engine import MAX_WALKS, check_budgets, choose_device, walk
-from mc2.walks.options import MAX_KEY, MAX_STEPS, Options, steps_allowed
+from mc2.walks.options import MAX_KEY, Options, WalkOptions, show_walk_options, steps_allowed
 from mc2.walks.plan import Plan, make_plan
 
 
@@ -38,6 +38,7 @@ class BatchEstimate:
 
 
 @checked
+@show_walk_options
 def estimate_batch(
     problems: Sequence[Problem],
     budgets: Sequence[int] = (8,),
@@ -45,15 +46,7 @@ def estimate_batch(
     walks: Sequence[int] | None = None,
     grid: Grid | None = None,
     instances: Sequence[int] | None = None,
-    seed: int = 0,
-    epsilon: float = 1e-4,
-    unit: float | None = None,
-    max_steps: int | None = None,
-    sampling: str = "green",
-    stratify: bool = False,
-    estimator: str = "standard",
-    device: str = "auto",
-    threads: int | None = None,
+    **walking: Unpack[WalkOptions],
 ) -> BatchEstimate:
     """Nested estimates of many problems.
 
@@ -64,10 +57,7 @@ def estimate_batch(
     estimator: of Helmholtz problems: `standard`, or `reduced` as in PDEZoo.
     All else is as in `estimate`.
     """
-    chosen = Options(
-        seed=seed, epsilon=epsilon, unit=unit, max_steps=MAX_STEPS if max_steps is None else max_steps,
-        sampling=sampling, stratify=stratify, estimator=estimator, device=device, threads=threads,
-    )  # fmt: skip
+    chosen = Options.of(None, walking)
     each = None if walks is None else [whole("walks", number, 1, MAX_WALKS) for number in walks]
     checked = check_budgets(budgets if each is None else [max(each, default=1)])
     grid = grid or Grid()
@@ -93,7 +83,7 @@ def estimate_batch(
             )
         packed = pack(plans, numbers, chosen, each).upload()
         return BatchEstimate(*walk_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
-    steps = [steps_allowed(problem, max_steps) for problem in problems]
+    steps = [steps_allowed(problem, walking.get("max_steps")) for problem in problems]
     return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"), steps)
 
 

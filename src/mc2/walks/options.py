@@ -1,6 +1,9 @@
 """How to walk: the options of an estimate, checked."""
 
-from dataclasses import dataclass, replace
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from mc2.checks import positive, whole
 from mc2.errors import InputError, short, unknown
@@ -8,11 +11,27 @@ from mc2.geometry import Domain
 from mc2.problems import Frame, Problem
 from mc2.walks.plan import SAMPLINGS
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 MAX_KEY = (1 << 64) - 1
 """Seeds and instance numbers have 64 bits."""
 MAX_STEPS, MAX_REFLECTED = 128, 65_536
 """Steps of walks that end wherever they meet the boundary, and of those that some parts reflect, if not said."""
 DEVICES = ("auto", "cpu", "cuda")
+
+
+class WalkOptions(TypedDict, total=False):
+    """The keywords of all public functions that walk. `estimate` documents them, `Options` has their defaults."""
+
+    seed: int
+    epsilon: float
+    unit: float | None
+    max_steps: int | None
+    sampling: str
+    stratify: bool
+    estimator: str
+    device: str
+    threads: int | None
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,13 @@ class Options:
     device: str = "auto"
     threads: int | None = None
     unit: float | None = None
+
+    @classmethod
+    def of(cls, problem: object, given: WalkOptions, usual_steps: int = MAX_STEPS) -> "Options":
+        """Options from a user's keywords; see `steps_allowed` for max_steps."""
+        steps = steps_allowed(problem, given.get("max_steps"), usual_steps)
+        named: dict[str, Any] = {**given, "max_steps": steps}
+        return cls(**named)
 
     def __post_init__(self) -> None:
         whole("seed", self.seed, 0, MAX_KEY)
@@ -54,11 +80,25 @@ class Options:
         return self.epsilon * self.length_unit(domain)
 
 
-def steps_allowed(problem: Problem, max_steps: int | None) -> int:
-    """`max_steps`, or what it is for a problem if it is not given."""
+def show_walk_options(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let `help` show each keyword of `WalkOptions` with its default, in place of the parameter that takes them all."""
+    signature = inspect.signature(function)
+    *others, taken = signature.parameters.values()
+    defaults = {field.name: field.default for field in fields(Options)} | {"max_steps": None}
+    [options] = get_args(taken.annotation)
+    shown = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
+    vars(function)["__signature__"] = signature.replace(parameters=[*others, *shown])
+    return function
+
+
+def steps_allowed(problem: object, max_steps: int | None, usual: int = MAX_STEPS) -> int:
+    """`max_steps`; if it is not given, `usual`, or more where some part of the problem's boundary reflects."""
     if max_steps is not None:
         return max_steps
-    return MAX_REFLECTED if isinstance(problem, Problem) and problem.reflecting else MAX_STEPS
+    return MAX_REFLECTED if isinstance(problem, Problem) and problem.reflecting else usual
 
 
 def in_frame(chosen: Options, frame: Frame) -> Options:
