@@ -51,7 +51,7 @@ def test_as_good_as_on_the_cpu():
 @pytest.mark.skipif(bool(unavailable()), reason="needs an NVIDIA GPU")
 def test_split_batches_agree():
     problems = [generate("test", index).problem for index in range(10)]
-    options = {"corrector": BatchCorrector(Grid(64)), "estimator": "reduced", **STANDARD}
+    options = {"corrector": BatchCorrector(Grid(64)), "options": Options(estimator="reduced", **STANDARD)}
     whole = correct_batch(problems, instances=list(range(10)), **options)
     half = correct_batch(problems[5:], instances=list(range(5, 10)), **options)
     np.testing.assert_allclose(half.cpu().numpy(), whole[5:].cpu().numpy(), atol=1e-4)

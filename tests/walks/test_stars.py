@@ -126,7 +126,6 @@ def test_weights_in_balls():
     [
         (mc2.Poisson(Disk(), 2, Neumann(1)), {}, "walks cannot solve a problem with Neumann conditions all around"),
         (mc2.Helmholtz(Disk(), 0, Robin(1, 0), k=1), {}, "walks cannot solve .* with Neumann or Robin conditions"),
-        (T4, {"device": "cuda"}, "device 'cuda' walks no problems with Neumann or Robin conditions"),
         (T4, {"sampling": "uniform"}, "walks that are reflected sample sources by 'green' only"),
         (
             mc2.Laplace(Disk(), Robin("1 + (x > 0.123)", 0)),

@@ -207,10 +207,6 @@ def choose_device(device: str, plan: Plan) -> str:
     """`cpu` or `cuda`: what was asked for, or for `auto` the GPU where there is one and the functions allow it."""
     if device == "cpu":
         return "cpu"
-    if plan.problem.reflecting:
-        if device == "cuda":
-            raise InputError("device 'cuda' walks no problems with Neumann or Robin conditions: use 'cpu' or 'auto'")
-        return "cpu"
     from mc2.walks.gpu.launch import can_run, unavailable
 
     reason = unavailable()

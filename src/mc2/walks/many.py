@@ -70,6 +70,7 @@ def estimate_batch(
             f"{len(numbers)} instance numbers" + (f", {len(each)} walks" if each is not None else "")
         )
     plans = [plan_for_batch(problem, chosen) for problem in problems]
+    steps = [steps_allowed(problem, walking.get("max_steps")) for problem in problems]
     devices = {choose_device(chosen.device, plan) for plan in plans}
     if devices == {"cuda"}:
         from mc2.walks.gpu.launch import walk_fields
@@ -81,9 +82,8 @@ def estimate_batch(
                 f"a batch on a GPU needs domains of about the size of PDEZoo's, and {short(far.domain)} is not: scale "
                 "it, use mc2.estimate, or use device 'cpu'"
             )
-        packed = pack(plans, numbers, chosen, each).upload()
+        packed = pack(plans, numbers, chosen, each, steps).upload()
         return BatchEstimate(*walk_fields(packed, grid, checked, chosen), tuple(checked), "cuda")
-    steps = [steps_allowed(problem, walking.get("max_steps")) for problem in problems]
     return _on_cpu(problems, checked, each, grid, numbers, replace(chosen, device="cpu"), steps)
 
 

@@ -84,6 +84,10 @@ class Walker:
         from mc2.walks.cpu.star_step_kernels import StarRules, Walls
         from mc2.walks.random_kernels import make_key
 
+        if options.sampling != "green":
+            raise InputError(
+                f"sampling = {options.sampling!r}: walks that are reflected sample sources by 'green' only"
+            )
         self.problem, self.boundary = problem, Boundary.of(problem)
         self.tables = Walls(*self.boundary.tables(all_walls))
         self.key, self.stop = make_key(options.seed, instance), np.zeros(1, np.uint8)
@@ -194,8 +198,6 @@ def run_stars(
 ) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and counts, as `run_cpu` gives them."""
     rule_values(plan, options)  # which refuses an ε that is out of bounds
-    if options.sampling != "green":
-        raise InputError(f"sampling = {options.sampling!r}: walks that are reflected sample sources by 'green' only")
     walker = Walker(plan.problem, plan.parameter, options, instance)
     on = nearest_walls(walker.boundary, plan.problem.domain, starts.x.astype(float), starts.y.astype(float))
 

@@ -23,6 +23,8 @@ TOUCH, SMOOTH, BEND = 2e-6, 5e-4, 0.2
 boundary goes on with a smaller turn than the third. There, a ray along the wall is met far from where it should be."""
 SAMPLES = 513
 """Places of a wall at which its coefficient is tabulated."""
+ON_WALL = 1e-6
+"""Part of the domain's size within which a point is on the boundary."""
 AGREEMENT = 1e-3
 """Part of its largest value by which a coefficient may differ from its table."""
 
@@ -178,7 +180,7 @@ def _rows(pieces: Pieces, coefficients: Array, given: Any, past: Array) -> Array
 def nearest_walls(boundary: Boundary, domain: Domain, x: Array, y: Array) -> NDArray[np.int32]:
     """The wall that each start point is on, or −1."""
     found = np.full(x.size, -1, np.int32)
-    near = np.flatnonzero(np.abs(domain.distance(x, y)) <= 1e-6 * domain.size)
+    near = np.flatnonzero(np.abs(domain.distance(x, y)) <= ON_WALL * domain.size)
     if near.size:
         nearest, _ = boundary.pieces.nearest(x[near], y[near])
         number = np.full(boundary.pieces.size, -1)

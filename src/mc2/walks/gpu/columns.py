@@ -19,3 +19,15 @@ coefficients of u and Δu in the source, for tables of atoms."""
 RULE_COLUMNS = 6
 SHAPE_NUMBERS = 6
 """Numbers of a shape in `shapes`, which has those of two."""
+
+ENDS, WALLS, VERTICES, STEPS, ROBIN, GIVEN, SOURCES, CONVEX = 0, 2, 4, 6, 7, 8, 9, 10
+"""Columns of `stars.columns`, in whole numbers: where a problem's rows of each kind begin, and end in the next column;
+where walks are cut off; and whether there are Robin walls, walls with data, a source, and walls that hide nothing."""
+STAR_COLUMNS = 11
+RATE, SHELL, CAP, WALL_CAP, NEAR, BOX = range(6)
+"""Columns of `stars.numbers`, in float32: √λ, ε, caps of radii in general and on Robin walls, the distance within which
+a start point is on a wall, and the box outside of which a walk is lost."""
+STAR_NUMBERS = 9
+VALUE, SCALED, GRADIENT_X, GRADIENT_Y = 0, 2, 4, 6
+"""Programs of a piece's data, which are their sum: as it is, times the Robin coefficient, and times the normal."""
+DATA_COLUMNS = 8

@@ -1,5 +1,6 @@
 """Walks on an NVIDIA GPU: launching, and results that stay on the device."""
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from mc2.errors import InputError
 from mc2.geometry import Grid
-from mc2.walks.gpu.packing import Packed, pack
+from mc2.walks.gpu.packing import STARS, Packed, pack
 from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ SEGMENT = 32
 """Most walks that a thread does for its point."""
 BUSY_WARPS = 20_000
 """Warps that keep a large GPU busy to the end of a launch."""
+STAR_BLOCKS = 1 << 11
+"""Most blocks for walks that reflect, which take points from a queue: more than a large GPU holds at a time."""
 WAVE = 1 << 24
 """Partial sums on the device at a time."""
 
@@ -48,6 +51,10 @@ def unavailable() -> str:
             available = cuda.is_available()
         except Exception as error:
             return f"numba-cuda does not start ({str(error).splitlines()[0][:80]})"
+        if available and "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+            from numba.cuda import dispatcher
+
+            dispatcher.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few points are no mistake of the user's
     return "" if available else "no NVIDIA GPU was found"
 
 
@@ -55,7 +62,13 @@ def can_run(plan: Plan) -> bool:
     """Whether all functions of a plan can run on the GPU: formulas and atoms can, other Python functions cannot."""
     from mc2.functions.kernels import CALL
 
-    programs = [function.program for function in plan.functions if function is not None]
+    functions = [function for function in plan.functions if function is not None]
+    if plan.problem.reflecting:
+        from mc2.walks.gpu.star_packing import data_programs
+
+        given = [function for one in plan.problem.conditions for function in data_programs(one).values()]
+        functions = [*given, *([] if plan.source is None else [plan.source])]
+    programs = [function.program for function in functions]
     return all(
         program is not None and program.registers <= POINT_REGISTERS and CALL not in program.code[:, 0]
         for program in programs
@@ -124,10 +137,12 @@ def launch(
     options: "Options",
     progress: "Progress | None" = None,
     empty: Empty | None = None,
+    everywhere: bool = False,
 ) -> tuple[Any, Any, Any]:
     """Walk all uploaded problems from all points. Device arrays: sums [problem, budget, point, 2], mask, and counts.
 
     The sums are good until the next launch, which uses the same memory again. empty: makes the arrays that are not.
+    everywhere: walks that reflect start even from points that seem to be on the boundary or beyond.
     """
     from numba import cuda
 
@@ -155,9 +170,21 @@ def launch(
         ready = cuda.event(timing=False)
         ready.record()
         for kind, chosen in packed.groups.items():  # beside each other, between what was and what will be launched
-            span = _span(kind, points * packed.count * len(part), int(part[:, 1].max()))
             stream, done = _stream(kind), cuda.event(timing=False)
             ready.wait(stream)
+            if kind == STARS:
+                assert packed.stars is not None
+                from mc2.walks.gpu.star_cuda_kernels import walk_stars
+
+                queue = cuda.to_device(np.zeros(1, np.int64))
+                walk_stars[min(STAR_BLOCKS, -(-points * chosen.size * len(part) // BLOCK)), BLOCK, stream](
+                    *packed.stars, own.code, own.constants, own.programs, own.keys, chosen, x, y, keys, starts,
+                    everywhere, device_part, options.stratify, queue, sums, counts,
+                )  # fmt: skip
+                done.record(stream)
+                done.wait()
+                continue
+            span = _span(kind, points * packed.count * len(part), int(part[:, 1].max()))
             WALKS[kind][(-(-points // (span * WARPS)), chosen.size, len(part)), 32 * WARPS, stream](
                 *packed.arrays, chosen, x, y, keys, starts, device_part, np.int32(span), *rules, sums, counts
             )
@@ -293,6 +320,6 @@ def run_cuda(
         raise InputError("walks are continued, and begun at another than the first, on the CPU only: use device 'cpu'")
     packed = pack([plan], [instance], options).upload()
     x, y, keys = (cuda.to_device(array) for array in (starts.x, starts.y, starts.keys))
-    result, _, counts = launch(packed, x, y, keys, budgets, options, progress)
+    result, _, counts = launch(packed, x, y, keys, budgets, options, progress, everywhere=True)
     sums = np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2))
     return Tally(sums, counts.copy_to_host()[0], None)

@@ -25,8 +25,12 @@ from mc2.walks.gpu.columns import (
 from mc2.walks.plan import Plan
 
 if TYPE_CHECKING:
+    from mc2.functions import Function
+    from mc2.walks.gpu.star_packing import StarArrays
     from mc2.walks.options import Options
 
+STARS = "stars"
+"""The kind of problems whose boundaries reflect walks."""
 UNLIMITED = (1 << 31) - 1
 """Walks from a point, where nothing else limits them."""
 
@@ -59,6 +63,7 @@ class Packed:
 
     constants, operators: of exact solutions that are tables of atoms, in float64.
     exact: whether all of them are.
+    stars: the boundaries of those that reflect walks, if there are such.
     """
 
     arrays: PackedArrays
@@ -67,6 +72,7 @@ class Packed:
     groups: dict[str, Any]
     count: int
     exact: bool
+    stars: "StarArrays | None" = None
 
     def upload(self, put: Callable[[NDArray[Any]], Any] | None = None) -> "Packed":
         """These problems on the device.
@@ -78,15 +84,21 @@ class Packed:
         up = put or cuda.to_device
         groups = {kind: up(numbers) for kind, numbers in self.groups.items()}
         arrays = PackedArrays(*map(up, self.arrays))
-        return Packed(arrays, up(self.constants), up(self.operators), groups, self.count, self.exact)
+        stars = None if self.stars is None else type(self.stars)(*map(up, self.stars))
+        return Packed(arrays, up(self.constants), up(self.operators), groups, self.count, self.exact, stars)
 
 
 def pack(
-    plans: Sequence[Plan], instances: Sequence[int], options: "Options", walks: Sequence[int] | None = None
+    plans: Sequence[Plan],
+    instances: Sequence[int],
+    options: "Options",
+    walks: Sequence[int] | None = None,
+    steps: Sequence[int] | None = None,
 ) -> Packed:
     """Put the programs of many problems behind each other.
 
     walks: the most for each of them, if they differ.
+    steps: where walks that reflect are cut off, for each, if not where the options say.
     """
     from mc2.walks.random_kernels import make_key
 
@@ -102,13 +114,13 @@ def pack(
             program.code, program.constants, _domain_offsets(program.code)
         )
         programs[number, SHAPE_1 : BOOLEAN + 1], shapes[number] = _two_shapes(program.code, program.constants)
-        operator = _table_operator(plan) if programs[number, SHAPE_1] >= 0 else None
+        tabled = programs[number, SHAPE_1] >= 0 and not plan.problem.reflecting
+        operator = _table_operator(plan) if tabled else None
         if operator is None:
             for first, function in zip((SOURCE, BOUNDARY, LAPLACIAN), plan.functions, strict=True):
                 if function is not None and function.program is not None:
-                    code, constants = function.program.code, function.program.constants
-                    programs[number, first : first + 2] = functions.add(code, constants, _offsets(code))
-            kind = "general" if plan.source is not None else "laplace"
+                    programs[number, first : first + 2] = functions.add_function(function)
+            kind = STARS if plan.problem.reflecting else "general" if plan.source is not None else "laplace"
         else:
             table = plan.problem.boundary.program
             terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
@@ -118,11 +130,17 @@ def pack(
         groups.setdefault(kind, []).append(number)
         programs[number, FAMILY : MOST_WALKS + 1] = plan.family, UNLIMITED if walks is None else walks[number]
         rules[number] = plan.parameter, options.shell(plan.problem.domain), plan.largest, *(operator or (0.0, 0.0, 0.0))
+    stars = None
+    if STARS in groups:
+        from mc2.walks.gpu.star_packing import pack_stars
+
+        most = steps or [options.max_steps] * len(plans)
+        stars = pack_stars(plans, groups[STARS], options, most, functions.add_function)
     keys = np.stack([make_key(options.seed, instance) for instance in instances])
     arrays = PackedArrays(*domains.arrays(), shapes, *functions.arrays(), programs, rules, keys)
     chosen = {kind: np.array(numbers, np.int32) for kind, numbers in groups.items()}
-    exact = not {"general", "laplace"} & groups.keys()
-    return Packed(arrays, functions.exact_constants(), operators, chosen, len(plans), exact)
+    exact = not {"general", "laplace", STARS} & groups.keys()
+    return Packed(arrays, functions.exact_constants(), operators, chosen, len(plans), exact, stars)
 
 
 def _table_operator(plan: Plan) -> tuple[float, float, float] | None:
@@ -164,6 +182,12 @@ class _Pile:
         self.rows += len(code)
         self.numbers += len(constants)
         return [first, self.rows]
+
+    def add_function(self, function: "Function") -> list[int]:
+        """Append a function's program."""
+        program = function.program
+        assert program is not None
+        return self.add(program.code, program.constants, _offsets(program.code))
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         code = np.concatenate(self.codes) if self.codes else np.zeros((1, self.width), np.int32)
