@@ -74,3 +74,14 @@ def test_values_that_are_not_finite_are_counted_for_their_own():
 def test_what_is_refused(problems, message):
     with pytest.raises(InputError, match=message):
         estimate_many(problems)
+
+
+def test_problems_that_reflect_walks_are_each_walked_alone():
+    wall, points = mc2.Neumann(0.5), [(0.3, 0.2), (-0.4, 0.1)]
+    problems = [mc2.Laplace(Square(), boundary={"right": wall, "*": data}) for data in ("x*x", "y")]
+    together = estimate_many(problems, walks=40, points=points)
+    for problem, found in zip(problems, together, strict=True):
+        alone = estimate(problem, walks=40, points=points)
+        assert np.isfinite(found.mean).all()
+        assert np.array_equal(found.mean, alone.mean)
+        assert found.record.max_steps == alone.record.max_steps

@@ -92,16 +92,20 @@ def estimate_many(
     their walks in common, their errors go together: that of a difference is less than that of two other estimates.
 
     problems: a list of them, such as one for each colour, or for each load.
-    All else is as in `estimate`. On a GPU the problems are walked one after the other.
+    All else is as in `estimate`. On a GPU, or where conditions reflect walks, they are walked one after the other.
     """
     problems = check_channels(problems)
-    chosen = Options.of(problems[0], walking)
+    options = [Options.of(problem, walking) for problem in problems]
+    chosen = options[0]
     last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
     how: dict[str, Any] = {"grid": grid, "points": points, "instance": instance, "first_point": first_point}
     framed = [engine.frame_and_plan(problem, chosen) for problem in problems]
     devices = {engine.choose_device("cpu" if first_walk else chosen.device, plan) for _, plan in framed}
-    if devices == {"cuda"}:
-        found = [engine.walk(problem, [last], chosen, **how, first_walk=first_walk)[0] for problem in problems]
+    if devices == {"cuda"} or any(problem.reflecting for problem in problems):
+        found = [
+            engine.walk(problem, [last], own, **how, first_walk=first_walk)[0]
+            for problem, own in zip(problems, options, strict=True)
+        ]
     else:
         found = _walk_together(problems, framed, chosen, first_walk, last, how, progress)
     for estimate in found:
