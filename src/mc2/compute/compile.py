@@ -50,6 +50,11 @@ def inlined(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
+def pasted(function: Callable[..., Any]) -> Any:
+    """Like `inlined`, but before types are known, as if its lines stood in the caller: for what one lane does."""
+    return numba.njit(function, inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+
+
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function of arrays on first use, and cache the machine code on disk."""
     if function is None:

@@ -208,12 +208,11 @@ def run_channels(
     sources = np.array([source_texts.index(text) for text in source_texts])
 
     def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
-        part = slice(task.start, task.stop)
         counts, met = np.zeros(3, np.int64), np.zeros(len(plans), np.int64)
         own = np.ascontiguousarray(sums.reshape(*sums.shape[:2], len(plans), 2).transpose(2, 0, 1, 3))
         walk_channels(
-            tables, rules, key, np.zeros((registers, LANES), np.float32), starts.x[part], starts.y[part],
-            starts.keys[part], task.first_walk, task.marks, own, counts, met, code, constants, spans, sources, stop,
+            tables, rules, key, starts.job(task), np.zeros((registers, LANES), np.float32), own, counts, met,
+            code, constants, spans, sources, stop,
         )  # fmt: skip
         sums[:] = own.transpose(1, 2, 0, 3).reshape(sums.shape)
         missing.append(met)

@@ -257,12 +257,8 @@ def run_cpu(
     key = make_key(options.seed, instance)
 
     def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
-        part = slice(task.start, task.stop)
         counts = np.zeros(3, np.int64)
-        walk_task(
-            tables, rules, key, registers.copy(), starts.x[part], starts.y[part], starts.keys[part],
-            task.first_walk, task.marks, sums, counts, *NO_ENDS, stop,
-        )  # fmt: skip
+        walk_task(tables, rules, key, starts.job(task), registers.copy(), sums, counts, *NO_ENDS, stop)
         return counts
 
     threads = options.threads or cores()

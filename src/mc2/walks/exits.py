@@ -167,10 +167,8 @@ def _walk(
         part, count = slice(task.start, task.stop), int(task.marks[-1])
         own, counts = np.empty((4, (task.stop - task.start) * count), np.float32), np.zeros(3, np.int64)
         samples = np.zeros_like(own) if sampled else NO_ENDS[1]
-        walk_task(
-            tables, rules, key, np.zeros((3 + SCRATCH, LANES), np.float32), starts.x[part], starts.y[part],
-            starts.keys[part], task.first_walk, task.marks, sums, counts, own, samples, stop,
-        )  # fmt: skip
+        registers = np.zeros((3 + SCRATCH, LANES), np.float32)
+        walk_task(tables, rules, key, starts.job(task), registers, sums, counts, own, samples, stop)
         found[:, part, task.first_walk : task.first_walk + count] = own.reshape(4, -1, count)
         if sampled:
             met[:, part, task.first_walk : task.first_walk + count] = samples.reshape(4, -1, count)

@@ -1,6 +1,7 @@
 """Where walks start: the pixels of a grid, or points, inside the domain."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +10,10 @@ from mc2.errors import InputError, short
 from mc2.geometry import Domain, Grid, as_grid
 from mc2.problems import Frame, Problem
 from mc2.walks.estimate import Estimate, Record, Resumable, lay_out
-from mc2.walks.schedule import WalkSums
+from mc2.walks.schedule import WalkSums, WalkTask
+
+if TYPE_CHECKING:
+    from mc2.walks.cpu.block_kernels import Job
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,13 @@ class StartPoints:
             x.astype(np.float32), y.astype(np.float32), keys, mask, None if points is not None else grid, array,
             frame, edge, edge_values,
         )  # fmt: skip
+
+    def job(self, task: WalkTask) -> "Job":
+        """A task's points and walks, as the kernels take them."""
+        from mc2.walks.cpu.block_kernels import Job
+
+        part = slice(task.start, task.stop)
+        return Job(self.x[part], self.y[part], self.keys[part], task.first_walk, task.marks)
 
     def first(self) -> "StartPoints":
         """Only the first point."""

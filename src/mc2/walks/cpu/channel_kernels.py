@@ -11,25 +11,30 @@ import numpy as np
 from mc2.compute.compile import LANES, kernel, scalar
 from mc2.functions.kernels import run_lanes
 from mc2.geometry.kernels import MAX_REGISTERS
-from mc2.walks.cpu.kernels import STEPS, TRUNCATED, add_up
+from mc2.walks.cpu.block_kernels import (
+    PIXEL,
+    STEP,
+    WALK,
+    draw_block,
+    find_ended,
+    measure_starts,
+    put_aside,
+    take_up,
+)
+from mc2.walks.cpu.kernels import add_up
 from mc2.walks.cpu.lane_kernels import (
     LAPLACE,
     RADIUS,
     SHARE,
-    SUM,
-    TURN,
     WEIGHT,
     X,
     Y,
     advance_lanes,
-    draw_lanes,
-    draw_turns,
     measure_lanes,
     project_lanes,
     sample_sources,
     source_index,
 )
-from mc2.walks.random_kernels import first_turn
 
 SOURCE, BOUNDARY, LAPLACIAN = range(3)
 """The functions of a channel, in the order of its spans."""
@@ -75,79 +80,49 @@ def score_channels(
 
 @kernel
 def walk_channels(
-    tables: Any,
-    rules: Any,
-    key: Any,
-    registers: Any,
-    x0: Any,
-    y0: Any,
-    pixels: Any,
-    first_walk: Any,
-    marks: Any,
-    sums: Any,
-    counts: Any,
-    missing: Any,
-    codes: Any,
-    constants: Any,
-    spans: Any,
-    sources: Any,
-    stop: Any,
-) -> None:
+    tables: Any, rules: Any, key: Any, job: Any, registers: Any, sums: Any, counts: Any, missing: Any, codes: Any,
+    constants: Any, spans: Any, sources: Any, stop: Any,
+) -> None:  # fmt: skip
     """What `walk_task` does, for several channels.
 
-    tables: of the domain alone. sums[channel, point, mark]: as in `walk_task`. missing[channel]: receives the number of
-    walks whose value is not finite. codes, constants: of all programs, one behind the other. spans[channel, function]:
-    where they are; see `run_function`. sources[channel]: the first channel that has the same source.
+    tables: of the domain alone.
+    sums[channel, point, mark]: as in `walk_task`.
+    missing[channel]: receives the number of walks whose value is not finite.
+    codes, constants: of all programs, one behind the other.
+    spans[channel, function]: where they are; see `run_function`.
+    sources[channel]: the first channel that has the same source.
     """
-    channels, walks = spans.shape[0], marks[-1]
-    total = x0.size * walks
+    channels, walks, pixels = spans.shape[0], job.marks[-1], job.pixels
+    total = pixels.size * walks
     values = np.empty((channels, total), f32)
-    state, done = np.zeros((6, LANES), f32), np.zeros((6, 2 * LANES), f32)
-    totals, done_totals = np.zeros((channels, LANES), f32), np.zeros((channels, 2 * LANES), f32)
-    numbers, first, weight = np.empty((4, LANES), f32), np.empty(LANES, f32), np.empty(LANES, f32)
-    distances = np.empty((MAX_REGISTERS, LANES), f32)
-    start_radius = np.empty(x0.size + LANES, f32)
-    item, done_item = np.full(LANES, -1, np.int64), np.empty(2 * LANES, np.int64)
-    ending = np.empty(LANES + 1, np.int64)
-    pixel, walk, step = np.zeros(LANES, u32), np.zeros(LANES, u32), np.full(LANES, rules.max_steps, u32)
+    state, own, item = np.zeros((6, LANES), f32), np.zeros((3, LANES), u32), np.full(LANES, -1, np.int64)
+    done, done_item = np.zeros((6, 2 * LANES), f32), np.empty(2 * LANES, np.int64)
+    first, ending = np.empty(LANES, f32), np.empty(LANES + 1, np.int64)
     x, y, radius = state[X], state[Y], state[RADIUS]
-    for begin in range(0, x0.size, LANES):
-        for i in range(LANES):
-            x[i], y[i] = x0[min(begin + i, x0.size - 1)], y0[min(begin + i, x0.size - 1)]
-        measure_lanes(tables, rules, x, y, distances, start_radius[begin : begin + LANES])
+    pixel, walk, step = own[PIXEL], own[WALK], own[STEP]
+    totals, done_totals = np.zeros((channels, LANES), f32), np.zeros((channels, 2 * LANES), f32)
+    numbers, weight = np.empty((4, LANES), f32), np.empty(LANES, f32)
+    distances = np.empty((MAX_REGISTERS, LANES), f32)
+    starts = measure_starts(tables, rules, job, distances, state)
+    step[:] = rules.max_steps
     has_source = rules.family != LAPLACE
-    started, waiting, active = 0, 0, 0
-    point, number = 0, 0
-    radius[:] = 0
+    waiting, active, point, number = 0, 0, 0, 0
     while stop[0] == 0:
-        ended = 0
-        for i in range(LANES):
-            ending[ended] = i
-            ended += (radius[i] < rules.epsilon) | (step[i] >= rules.max_steps)
-        for index in range(ended):
+        for index in range(find_ended(rules, radius, step, ending)):
             i = ending[index]
             if item[i] >= 0:
-                for row in range(RADIUS):
-                    done[row, waiting] = state[row, i]
+                put_aside(rules, state, step[i], i, done, waiting, counts)
+                done_item[waiting] = item[i]
                 for channel in range(channels):
                     done_totals[channel, waiting] = totals[channel, i]
-                done_item[waiting] = item[i]
                 waiting += 1
                 active -= 1
-                counts[STEPS] += step[i]
-                counts[TRUNCATED] += radius[i] >= rules.epsilon
-            item[i] = -1
-            step[i] = 0
-            if started < total:
-                item[i] = started
-                pixel[i], walk[i] = pixels[point], u32(first_walk + number)
-                x[i], y[i], radius[i] = x0[point], y0[point], start_radius[point]
-                state[WEIGHT, i], state[SHARE, i], state[SUM, i] = f32(1), f32(0), f32(0)
+            item[i], step[i] = -1, 0
+            if point < pixels.size:
+                take_up(rules, key, starts, point, pixels[point], u32(job.first_walk + number), i, state, own, first)
+                item[i] = point * walks + number
                 for channel in range(channels):
                     totals[channel, i] = f32(0)
-                if rules.stratify:
-                    first[i] = first_turn(pixel[i], walk[i], key[0], key[1], key[2], key[3])
-                started += 1
                 active += 1
                 number += 1
                 if number == walks:
@@ -162,26 +137,20 @@ def walk_channels(
             waiting = max(0, waiting - LANES)
         if active == 0:
             break
-        if has_source:
-            draw_lanes(numbers, pixel, walk, step, key)
-        else:
-            draw_turns(numbers, pixel, walk, step, key)
-        if rules.stratify:
-            for i in range(LANES):
-                numbers[TURN, i] = first[i] if step[i] == 0 else numbers[TURN, i]
+        draw_block(rules, key, pixel, walk, step, first, has_source, numbers)
         if has_source:
             index = source_index(rules.family, rules.sampling)
             sample_sources(index, state, numbers, rules.parameter, registers, weight)
             for channel in range(channels):
                 if sources[channel] < channel:
                     continue
-                own = totals[channel]
+                met = totals[channel]
                 run_function(codes, constants, spans[channel, SOURCE], registers)
                 for i in range(LANES):
-                    own[i] += weight[i] * registers[2, i]
+                    met[i] += weight[i] * registers[2, i]
         advance_lanes(rules, state, numbers, step)
         measure_lanes(tables, rules, x, y, distances, radius)
     for channel in range(channels):
         for index in range(total):
             missing[channel] += not np.isfinite(values[channel, index])
-        add_up(values[channel], marks, sums[channel])
+        add_up(values[channel], job.marks, sums[channel])

@@ -15,25 +15,29 @@ import numpy as np
 
 from mc2.compute.compile import LANES, kernel, scalar
 from mc2.geometry.kernels import MAX_REGISTERS
+from mc2.walks.cpu.block_kernels import (
+    NOT_FINITE,
+    PIXEL,
+    STEP,
+    WALK,
+    draw_block,
+    find_ended,
+    measure_starts,
+    put_aside,
+    take_up,
+)
 from mc2.walks.cpu.lane_kernels import (
     RADIUS,
     SHARE,
     SUM,
-    TURN,
     WEIGHT,
     X,
     Y,
-    draw_lanes,
-    draw_turns,
     measure_lanes,
     pick_lanes,
     score_lanes,
     step_lanes,
 )
-from mc2.walks.random_kernels import first_turn
-
-STEPS, TRUNCATED, NOT_FINITE = range(3)
-"""What a task counts."""
 
 f32 = np.float32
 u32 = np.uint32
@@ -60,88 +64,53 @@ def add_up(values: Any, marks: Any, sums: Any) -> None:
 
 @kernel
 def walk_task(
-    tables: Any,
-    rules: Any,
-    key: Any,
-    registers: Any,
-    x0: Any,
-    y0: Any,
-    pixels: Any,
-    first_walk: Any,
-    marks: Any,
-    sums: Any,
-    counts: Any,
-    exits: Any,
-    samples: Any,
+    tables: Any, rules: Any, key: Any, job: Any, registers: Any, sums: Any, counts: Any, exits: Any, samples: Any,
     stop: Any,
-) -> None:
-    """Walk from every point, marks[-1] times, beginning with walk number first_walk.
+) -> None:  # fmt: skip
+    """Do the walks of a job.
 
-    registers: float32 rows of lanes, as many as the largest program needs. pixels: the number that keys each point.
-    marks: increasing numbers of walks. sums[point, mark]: sum and sum of squares over that many walks, added to what
-    is at the first mark to begin with.
-    counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name. exits: float32 [4, walk] for where every walk
-    ended, x and y, with its weight and its share; or without columns. samples: float32 [4, walk] for one source sample
-    of every walk, x and y, the sum of the weights of all its samples, and R²/4 over this one's weight; or without
-    columns. They are for problems whose source the tables do not have. stop: uint8 [1], which another thread may set to
-    have the walks given up.
+    registers: float32 rows of lanes, as many as the largest program needs.
+    sums[point, mark]: sum and sum of squares over that many walks, added to what is at the first mark to begin with.
+    counts: receives what `STEPS`, `TRUNCATED` and `NOT_FINITE` name.
+    exits: float32 [4, walk] for where every walk ended, x and y, with its weight and its share; or without columns.
+    samples: float32 [4, walk] for one source sample of every walk, x and y, the sum of the weights of all its samples,
+    and R²/4 over this one's weight; or without columns. They are for problems whose source the tables do not have.
+    stop: uint8 [1], which another thread may set to have the walks given up.
     """
-    walks = marks[-1]
-    total = x0.size * walks
+    walks, pixels = job.marks[-1], job.pixels
+    total = pixels.size * walks
     values = np.empty(total, f32)
-    state = np.zeros((6, LANES), f32)
-    done = np.zeros((6, 2 * LANES), f32)
+    state, own, item = np.zeros((6, LANES), f32), np.zeros((3, LANES), u32), np.full(LANES, -1, np.int64)
+    done, done_item = np.zeros((6, 2 * LANES), f32), np.empty(2 * LANES, np.int64)
+    first, ending = np.empty(LANES, f32), np.empty(LANES + 1, np.int64)
+    x, y, radius = state[X], state[Y], state[RADIUS]
+    pixel, walk, step = own[PIXEL], own[WALK], own[STEP]
     numbers = np.empty((4, LANES), f32)
-    first = np.empty(LANES, f32)
     distances = np.empty((MAX_REGISTERS, LANES), f32)
     weight = np.empty(LANES, f32)
     scores = np.empty(LANES, f32)
-    start_radius = np.empty(x0.size + LANES, f32)
-    item = np.full(LANES, -1, np.int64)
-    done_item = np.empty(2 * LANES, np.int64)
-    ending = np.empty(LANES + 1, np.int64)
     picking = samples.shape[1] > 0
     picked = np.zeros((3, LANES), f32)
     done_picked = np.zeros((3, 2 * LANES), f32)
-    pixel, walk, step = np.zeros(LANES, u32), np.zeros(LANES, u32), np.full(LANES, rules.max_steps, u32)
-    x, y, radius = state[X], state[Y], state[RADIUS]
-    for begin in range(0, x0.size, LANES):
-        for i in range(LANES):
-            x[i], y[i] = x0[min(begin + i, x0.size - 1)], y0[min(begin + i, x0.size - 1)]
-        measure_lanes(tables, rules, x, y, distances, start_radius[begin : begin + LANES])
+    starts = measure_starts(tables, rules, job, distances, state)
+    step[:] = rules.max_steps
     has_source = tables.source_code.shape[0] > 0
-    started, waiting, active = 0, 0, 0
-    point, number = 0, 0
-    radius[:] = 0
+    waiting, active, point, number = 0, 0, 0, 0
     while stop[0] == 0:
-        ended = 0
-        for i in range(LANES):  # a list without branches: which walks end is what a processor cannot guess
-            ending[ended] = i
-            # the cap only ever shortens radii that are larger than ε
-            ended += (radius[i] < rules.epsilon) | (step[i] >= rules.max_steps)
-        for index in range(ended):
+        for index in range(find_ended(rules, radius, step, ending)):
             i = ending[index]
             if item[i] >= 0:
-                for row in range(RADIUS):
-                    done[row, waiting] = state[row, i]
+                put_aside(rules, state, step[i], i, done, waiting, counts)
+                done_item[waiting] = item[i]
                 if picking:
                     for row in range(3):
                         done_picked[row, waiting] = picked[row, i]
-                done_item[waiting] = item[i]
                 waiting += 1
                 active -= 1
-                counts[STEPS] += step[i]
-                counts[TRUNCATED] += radius[i] >= rules.epsilon
-            item[i] = -1
-            step[i] = 0
-            if started < total:
-                item[i] = started
-                pixel[i], walk[i] = pixels[point], u32(first_walk + number)
-                x[i], y[i], radius[i] = x0[point], y0[point], start_radius[point]
-                state[WEIGHT, i], state[SHARE, i], state[SUM, i] = f32(1), f32(0), f32(0)
-                if rules.stratify:
-                    first[i] = first_turn(pixel[i], walk[i], key[0], key[1], key[2], key[3])
-                started += 1
+            item[i], step[i] = -1, 0
+            if point < pixels.size:
+                take_up(rules, key, starts, point, pixels[point], u32(job.first_walk + number), i, state, own, first)
+                item[i] = point * walks + number
                 active += 1
                 number += 1
                 if number == walks:
@@ -167,17 +136,11 @@ def walk_task(
             waiting = max(0, waiting - LANES)
         if active == 0:
             break
-        if has_source or picking:
-            draw_lanes(numbers, pixel, walk, step, key)
-        else:
-            draw_turns(numbers, pixel, walk, step, key)
-        if rules.stratify:
-            for i in range(LANES):
-                numbers[TURN, i] = first[i] if step[i] == 0 else numbers[TURN, i]
+        draw_block(rules, key, pixel, walk, step, first, has_source or picking, numbers)
         if picking:
             pick_lanes(rules, state, numbers, pixel, walk, step, key, registers, weight, picked)
         step_lanes(tables, rules, state, numbers, step, registers, weight)
         measure_lanes(tables, rules, x, y, distances, radius)
     for index in range(total):
         counts[NOT_FINITE] += not np.isfinite(values[index])
-    add_up(values, marks, sums)
+    add_up(values, job.marks, sums)
