@@ -24,6 +24,7 @@ from mc2.walks.engine import MAX_WALKS
 from mc2.walks.estimate import Estimate
 from mc2.walks.options import MAX_KEY, Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.plan import Plan
+from mc2.walks.run import Run
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
 from mc2.walks.start_points import StartPoints
 
@@ -137,11 +138,11 @@ def _walk_together(
         plans = [framed[index][1] for index in group]
         if compiled not in _prepared and starts.x.size:  # load the kernels, so that seconds are of walking
             nothing = WalkSums.empty(1, width=2 * len(group))
-            _run(compiled, plans, starts.first(), 1, own, 0, None, nothing)
+            _run(compiled, plans, Run(starts.first(), [1], own, begun=nothing))
             _prepared.add(compiled)
         begin = time.perf_counter()
         begun = WalkSums.empty(starts.x.size, first_walk, 2 * len(group))
-        tally, missing = _run(compiled, plans, starts, last, own, instance, progress, begun)
+        tally, missing = _run(compiled, plans, Run(starts, [last], own, instance, progress, begun))
         seconds = (time.perf_counter() - begin) / len(group)
         for place, index in enumerate(group):
             counts = np.append(tally.counts[:2], missing[place])
@@ -156,25 +157,17 @@ def _walk_together(
     return [found[index] for index in range(len(problems))]
 
 
-def _run(
-    compiled: bool,
-    plans: list[Plan],
-    starts: StartPoints,
-    last: int,
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums,
-) -> tuple[Tally, NDArray[np.int64]]:
+def _run(compiled: bool, plans: list[Plan], run: Run) -> tuple[Tally, NDArray[np.int64]]:
     """The sums of all plans, one behind the other, and how many walks of each met a value that is not finite."""
-    if not starts.x.size:
-        nothing = Tally(np.zeros((0, 1, 2 * len(plans))), np.zeros(3, np.int64), replace(begun, walks=last))
+    if not run.starts.x.size:
+        sums = WalkSums.empty(0, run.budgets[-1], 2 * len(plans))
+        nothing = Tally(np.zeros((0, 1, 2 * len(plans))), np.zeros(3, np.int64), sums)
         return nothing, np.zeros(len(plans), np.int64)
     if compiled:
-        return run_channels(plans, starts, [last], options, instance, progress, begun)
+        return run_channels(plans, run)
     from mc2.walks.cpu.arrays import run_arrays_many
 
-    return run_arrays_many(plans, starts, [last], options, instance, progress, begun)
+    return run_arrays_many(plans, run)
 
 
 def _starts_of(problem: Problem, starts: StartPoints, frame: Frame) -> StartPoints:
@@ -185,15 +178,7 @@ def _starts_of(problem: Problem, starts: StartPoints, frame: Frame) -> StartPoin
     return replace(starts, frame=frame, edge_values=problem.boundary(x, y) if x.size else np.zeros(0))
 
 
-def run_channels(
-    plans: list[Plan],
-    starts: StartPoints,
-    budgets: Sequence[int],
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums,
-) -> tuple[Tally, NDArray[np.int64]]:
+def run_channels(plans: list[Plan], run: Run) -> tuple[Tally, NDArray[np.int64]]:
     """Sums [count, budget, 2·plan] from all cores, and how many walks of every plan met a value that is not finite."""
     from mc2.walks.cpu.channel_kernels import walk_channels
     from mc2.walks.cpu.lane_kernels import Rules, Tables
@@ -202,8 +187,8 @@ def run_channels(
     domain, none = plans[0].problem.domain.program, (np.zeros((0, 5), np.int32), np.zeros(1, np.float32))
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
     code, constants, spans, registers = _programs(plans)
-    stop, rules = np.zeros(1, np.uint8), Rules(*engine.rule_values(plans[0], options))
-    key, missing = make_key(options.seed, instance), []
+    stop, rules = np.zeros(1, np.uint8), Rules(*engine.rule_values(plans[0], run.options))
+    key, missing = make_key(run.options.seed, run.instance), []
     source_texts = [code[a:b].tobytes() + constants[c:d].tobytes() for a, b, c, d in spans[:, 0].tolist()]
     sources = np.array([source_texts.index(text) for text in source_texts])
 
@@ -211,15 +196,15 @@ def run_channels(
         counts, met = np.zeros(3, np.int64), np.zeros(len(plans), np.int64)
         own = np.ascontiguousarray(sums.reshape(*sums.shape[:2], len(plans), 2).transpose(2, 0, 1, 3))
         walk_channels(
-            tables, rules, key, starts.job(task), np.zeros((registers, LANES), np.float32), own, counts, met,
+            tables, rules, key, run.starts.job(task), np.zeros((registers, LANES), np.float32), own, counts, met,
             code, constants, spans, sources, stop,
         )  # fmt: skip
         sums[:] = own.transpose(1, 2, 0, 3).reshape(sums.shape)
         missing.append(met)
         return counts
 
-    threads, slow = options.threads or engine.cores(), is_slow((tables.domain_code, tables.domain_constants, code))
-    tally = run_tasks(starts.x.size, budgets, work, threads, progress, stop, slow, begun)
+    threads, slow = run.options.threads or engine.cores(), is_slow((tables.domain_code, tables.domain_constants, code))
+    tally = run_tasks(run.starts.x.size, run.budgets, work, threads, run.progress, stop, slow, run.begun)
     return tally, np.sum(missing, axis=0)
 
 

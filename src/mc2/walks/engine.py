@@ -18,6 +18,7 @@ from mc2.problems.frame import for_float32
 from mc2.walks.estimate import Estimate, Record
 from mc2.walks.options import MAX_KEY, Options, WalkOptions, in_frame, show_walk_options
 from mc2.walks.plan import SAMPLINGS, Plan, make_plan
+from mc2.walks.run import Run
 from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, is_slow, run_tasks
 from mc2.walks.start_points import StartPoints
 
@@ -143,13 +144,13 @@ def walk(
             raise InputError("the estimate is of another problem: more walks of it need the problem that it is of")
         first_walk, begun = earlier.record.first_walk, earlier.need_resumable().sums
     device = choose_device("cpu" if begun is not None and chosen.device == "auto" else chosen.device, plan)
-    run = _runner(device, plan)
+    runner, run = _runner(device, plan), Run(starts, budgets, own, instance, progress, begun)
     if plan.key(device) not in _prepared and starts.x.size:  # load the kernels, so that seconds are of walking
-        run(plan, starts.first(), [1], own, 0, None)
+        runner(plan, run.first())
         _prepared.add(plan.key(device))
     start = time.perf_counter()
     if starts.x.size:
-        found = run(plan, starts, budgets, own, instance, progress, begun)
+        found = runner(plan, run)
     else:  # all points are on the boundary
         found = Tally(np.zeros((0, len(budgets), 2)), np.zeros(3, np.int64), WalkSums.empty(0, budgets[-1]))
     seconds = time.perf_counter() - start
@@ -221,7 +222,7 @@ def choose_device(device: str, plan: Plan) -> str:
     return "cuda" if not reason and can_run(plan) else "cpu"
 
 
-def _runner(device: str, plan: Plan) -> Callable[..., Tally]:
+def _runner(device: str, plan: Plan) -> Callable[[Plan, Run], Tally]:
     if device == "cuda":
         from mc2.walks.gpu.launch import run_cuda
 
@@ -237,15 +238,7 @@ def _runner(device: str, plan: Plan) -> Callable[..., Tally]:
     return run_arrays
 
 
-def run_cpu(
-    plan: Plan,
-    starts: StartPoints,
-    budgets: Sequence[int],
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums | None = None,
-) -> Tally:
+def run_cpu(plan: Plan, run: Run) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and the kernels' counts, from all cores."""
     from mc2.walks.cpu.kernels import walk_task
     from mc2.walks.cpu.lane_kernels import Rules
@@ -253,16 +246,16 @@ def run_cpu(
 
     tables, registers = plan.tables()
     stop = np.zeros(1, np.uint8)
-    rules = Rules(*rule_values(plan, options))
-    key = make_key(options.seed, instance)
+    rules = Rules(*rule_values(plan, run.options))
+    key, starts = make_key(run.options.seed, run.instance), run.starts
 
     def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
         counts = np.zeros(3, np.int64)
         walk_task(tables, rules, key, starts.job(task), registers.copy(), sums, counts, *NO_ENDS, stop)
         return counts
 
-    threads = options.threads or cores()
-    return run_tasks(starts.x.size, budgets, work, threads, progress, stop, is_slow(tables), begun)
+    threads = run.options.threads or cores()
+    return run_tasks(starts.x.size, run.budgets, work, threads, run.progress, stop, is_slow(tables), run.begun)
 
 
 def cores() -> int:

@@ -102,7 +102,7 @@ def find_exits(
     if problem.reflecting:
         from mc2.walks.stars import find_star_exits
 
-        return find_star_exits(problem, points, walks, options, instance, progress, sampled=sampled)
+        return find_star_exits(problem, points, walks, options, instance, progress, sampled)
     if isinstance(problem.domain, Exterior):
         return _from_outside(problem, points, walks, options, instance, progress)
     found, met, counts = _walk(problem, points, walks, options, instance, progress, sampled)

@@ -7,7 +7,6 @@ What a walk has met is a list of points with weights: u at its start is the mean
 with g, h and f the data of the conditions and the source: see `docs/walks.md`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,8 @@ from mc2.walks.engine import cores, rule_values
 from mc2.walks.exits import Exits, Samples, WallSamples
 from mc2.walks.options import Options
 from mc2.walks.plan import Plan, make_plan
-from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
+from mc2.walks.run import Run
+from mc2.walks.schedule import Progress, Tally, WalkTask, run_tasks
 from mc2.walks.start_points import StartPoints
 from mc2.walks.walls import Boundary, is_constant, nearest_walls
 
@@ -187,18 +187,11 @@ def scores(problem: Problem, met: Met) -> Array:
     return values
 
 
-def run_stars(
-    plan: Plan,
-    starts: StartPoints,
-    budgets: Sequence[int],
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums | None = None,
-) -> Tally:
+def run_stars(plan: Plan, run: Run) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and counts, as `run_cpu` gives them."""
+    starts, options = run.starts, run.options
     rule_values(plan, options)  # which refuses an ε that is out of bounds
-    walker = Walker(plan.problem, plan.parameter, options, instance)
+    walker = Walker(plan.problem, plan.parameter, options, run.instance)
     on = nearest_walls(walker.boundary, plan.problem.domain, starts.x.astype(float), starts.y.astype(float))
 
     def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
@@ -209,7 +202,7 @@ def run_stars(
         return np.array([*counts, np.count_nonzero(~np.isfinite(values))])
 
     threads = options.threads or cores()
-    return run_tasks(starts.x.size, budgets, work, threads, progress, walker.stop, begun=begun)
+    return run_tasks(starts.x.size, run.budgets, work, threads, run.progress, walker.stop, begun=run.begun)
 
 
 def find_star_exits(
@@ -217,10 +210,9 @@ def find_star_exits(
     points: Array,
     walks: int,
     options: Options,
-    instance: int = 0,
-    progress: Progress | None = None,
-    *,
-    sampled: bool = False,
+    instance: int,
+    progress: Progress | None,
+    sampled: bool,
 ) -> Exits:
     """What `find_exits` does, where some parts of the boundary reflect walks."""
     from mc2.walks.cpu.star_task_kernels import pick_samples

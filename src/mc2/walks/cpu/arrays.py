@@ -8,38 +8,22 @@ from numpy.typing import NDArray
 
 from mc2.compute.compile import LANES
 from mc2.walks.engine import rule_values
-from mc2.walks.options import Options
 from mc2.walks.plan import Plan
-from mc2.walks.schedule import Progress, Tally, WalkSums, WalkTask, run_tasks
+from mc2.walks.run import Run
+from mc2.walks.schedule import Tally, WalkSums, WalkTask, run_tasks
 from mc2.walks.start_points import StartPoints
 
 PADDING = -1
 """In place of a walk's number, where a block is only filled up."""
 
 
-def run_arrays(
-    plan: Plan,
-    starts: StartPoints,
-    budgets: Sequence[int],
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums | None = None,
-) -> Tally:
+def run_arrays(plan: Plan, run: Run) -> Tally:
     """Walks as those of `run_cpu`, on one thread, where functions are called on whole arrays."""
-    tally, missing = run_arrays_many([plan], starts, budgets, options, instance, progress, begun)
+    tally, missing = run_arrays_many([plan], run)
     return tally._replace(counts=np.append(tally.counts[:2], missing))
 
 
-def run_arrays_many(
-    plans: Sequence[Plan],
-    starts: StartPoints,
-    budgets: Sequence[int],
-    options: Options,
-    instance: int,
-    progress: Progress | None,
-    begun: WalkSums | None = None,
-) -> tuple[Tally, NDArray[np.int64]]:
+def run_arrays_many(plans: Sequence[Plan], run: Run) -> tuple[Tally, NDArray[np.int64]]:
     """The same for problems that differ in their data alone: sums one behind the other [point, budget, 2·problem].
 
     Second, for every problem, how many walks met a value that is not finite.
@@ -50,8 +34,8 @@ def run_arrays_many(
     domain = plans[0].problem.domain.program
     none = (np.zeros((0, 5), np.int32), np.zeros(1, np.float32))
     tables = Tables(domain.code, domain.constants.astype(np.float32), *none, *none, *none)
-    rules = Rules(*rule_values(plans[0], options))
-    key = make_key(options.seed, instance)
+    rules = Rules(*rule_values(plans[0], run.options))
+    key, starts = make_key(run.options.seed, run.instance), run.starts
     missing = np.zeros(len(plans), np.int64)
 
     def work(task: WalkTask, sums: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -65,8 +49,8 @@ def run_arrays_many(
         sums[:] = np.cumsum(np.concatenate([sums[:, :1], terms], 1), 1)[:, task.marks]
         return counts
 
-    begun = begun or WalkSums.empty(starts.x.size, width=2 * len(plans))
-    return run_tasks(starts.x.size, budgets, work, 1, progress, begun=begun), missing
+    begun = run.begun or WalkSums.empty(starts.x.size, width=2 * len(plans))
+    return run_tasks(starts.x.size, run.budgets, work, 1, run.progress, begun=begun), missing
 
 
 def _walk(

@@ -18,8 +18,8 @@ from mc2.walks.plan import SAMPLINGS, Plan
 
 if TYPE_CHECKING:
     from mc2.walks.options import Options
-    from mc2.walks.schedule import Progress, Tally, WalkSums
-    from mc2.walks.start_points import StartPoints
+    from mc2.walks.run import Run
+    from mc2.walks.schedule import Progress, Tally
 
 BLOCK = 128
 """Threads per block."""
@@ -302,24 +302,16 @@ def grid_points(grid: Grid) -> tuple[Any, Any, Any]:
     return cuda.to_device(x), cuda.to_device(y), cuda.to_device(keys)
 
 
-def run_cuda(
-    plan: Plan,
-    starts: "StartPoints",
-    budgets: Sequence[int],
-    options: "Options",
-    instance: int,
-    progress: "Progress | None",
-    begun: "WalkSums | None" = None,
-) -> "Tally":
+def run_cuda(plan: Plan, run: "Run") -> "Tally":
     """Sums [point, budget, 2] and counts of one problem: the GPU's `run_cpu`. It always begins with the first walk."""
     from numba import cuda
 
     from mc2.walks.schedule import Tally
 
-    if begun is not None:
+    if run.begun is not None:
         raise InputError("walks are continued, and begun at another than the first, on the CPU only: use device 'cpu'")
-    packed = pack([plan], [instance], options).upload()
-    x, y, keys = (cuda.to_device(array) for array in (starts.x, starts.y, starts.keys))
-    result, _, counts = launch(packed, x, y, keys, budgets, options, progress, everywhere=True)
+    packed = pack([plan], [run.instance], run.options).upload()
+    x, y, keys = (cuda.to_device(array) for array in (run.starts.x, run.starts.y, run.starts.keys))
+    result, _, counts = launch(packed, x, y, keys, run.budgets, run.options, run.progress, everywhere=True)
     sums = np.ascontiguousarray(result.copy_to_host()[0].transpose(1, 0, 2))
     return Tally(sums, counts.copy_to_host()[0], None)
