@@ -8,7 +8,7 @@ from mc2.fits.basis import make_basis
 from mc2.fits.field import Field
 from mc2.geometry import Disk
 from mc2.problems.operator import LAPLACIAN
-from mc2.solvers.averaging import CHUNK, average, make_averaging
+from mc2.solvers.averaging import CHUNK, make_averaging, score_walks
 from mc2.walks.options import Options
 
 PROBLEM = mc2.Laplace(Disk(), exact="exp(2*x)*cos(2*y)")
@@ -31,7 +31,8 @@ def rms(values):
 
 def averaged(field, walks):
     how = {"walks": walks, "options": Options(), "instance": 5}
-    mean, variance = average(PROBLEM, field, X, Y, walks, how["options"], how["instance"])
+    found = score_walks(PROBLEM, field, X, Y, walks, how["options"], how["instance"])
+    mean, variance = found.mean, found.variance
     return make_averaging(PROBLEM, field, mean, variance, Disk().distance(X, Y), **how), mean, variance
 
 
@@ -76,7 +77,8 @@ def test_parts_have_random_numbers_of_their_own():
     walks = CHUNK // 4
     x, y = np.full(8, 0.25), np.full(8, 0.5)
     seen = []
-    mean, variance = average(PROBLEM, Field(), x, y, walks, Options(), 0, lambda *at: seen.append(at))
+    found = score_walks(PROBLEM, Field(), x, y, walks, Options(), 0, lambda *at: seen.append(at))
+    mean, variance = found.mean, found.variance
     assert len(set(mean)) == 8
     assert seen == [(4 * walks, 8 * walks), (8 * walks, 8 * walks)]
     assert (np.abs(mean - PROBLEM.exact(0.25, 0.5)) < 4.5 * np.sqrt(variance) + 1e-3).all()

@@ -12,6 +12,10 @@ Split = Annotated[str, typer.Option(help="train, validation, test or conditions.
 GridSize = Annotated[int, typer.Option("--grid", help="Pixels along a side.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Seed = Annotated[int, typer.Option(help="Seed of the walks.")]
+FreshSeed = Annotated[
+    int | None,
+    typer.Option(help="Of the fresh split, 1 to 999999; drawn from the system's entropy if not given."),
+]
 Plot = Annotated[Path | None, typer.Option(help="Draw it to this .png, .svg or .pdf file.")]
 Code = Annotated[
     list[str] | None,

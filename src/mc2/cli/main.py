@@ -26,14 +26,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(solve)
-app.command()(certify)
-app.command()(show)
-app.command()(train)
-app.command()(evaluate)
-app.command()(bias)
-app.command()(reproduce)
-app.command()(info)
+for command in (solve, certify, show, train, evaluate, bias, reproduce, info):
+    app.command()(command)
 app.add_typer(zoo, name="zoo")
 app.add_typer(leaderboard, name="leaderboard")
 

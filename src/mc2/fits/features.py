@@ -21,10 +21,8 @@ from mc2.geometry import Domain
 from mc2.geometry.sampling import bounds_whole
 
 Array = NDArray[np.float64]
-BOXES = 20_000
-"""Boxes on which a function is enclosed, at most; fewer for long expressions."""
-WORK = 1_500_000
-"""Boxes times operations, at most."""
+BOXES, WORK = 20_000, 1_500_000
+"""Boxes on which a function is enclosed, at most; and, for long expressions, boxes times operations."""
 BATCH = 256
 """Boxes that are split at a time: the ones that promise most."""
 EXCESS = 0.25
@@ -37,10 +35,8 @@ FAINT = 1e-3
 """What is smaller than this part of the largest value seen is no feature, either."""
 SHORTEST_BOX = 1e-11
 """Side of a box that is not split any more, in units of the domain's size."""
-PER_BOX = 3
-"""Samples in every box."""
-DENSE = 65_536
-"""Samples of a function without an enclosure."""
+PER_BOX, DENSE = 3, 65_536
+"""Samples in every box; and of a function without an enclosure, in all boxes."""
 RARE = 0.1
 """Part of a box's samples: what more of them show is not narrow."""
 ALONG, SMALL_PART = 16_384, 0.01

@@ -39,24 +39,19 @@ from mc2.problems.operator import Operator, need_constant
 from mc2.walks.schedule import in_halves
 
 Array = NDArray[np.float64]
-LATTICE = 1024
-"""Points along a side of the lattice for a rough source, about."""
-FINEST = 2400
-"""Lattice points along a side, at most, for a source that oscillates everywhere."""
+LATTICE, FINEST = 1024, 2400
+"""Lattice points along a side: for a rough source, about; and at most, for one that oscillates everywhere."""
 TILE = 8
 """Lattice points along a side of a tile: χ is 1 on tiles around rough places."""
 ROUGH = 2e-5
 """Sixth difference between neighbours, as a part of f, root mean square, above which f counts as rough there."""
 SPREAD_OUT = 0.15
 """Share of rough tiles in the domain above which a finer lattice is the better answer."""
-ENDS = 0.3, 0.5
-"""Frequencies between which a rough lift ends, as parts of the lattice's highest one."""
-LOWER = 0.7
-"""Times these frequencies, at which it ends for comparison: that doubles the error at a jump."""
-TOLERANCE = 2e-5
-"""Error of one cell's integral, as a part of f, root mean square, times a lattice cell."""
-MOST_NODES = 3_000_000
-"""Evaluations of a rough source, about."""
+ENDS, LOWER = (0.3, 0.5), 0.7
+"""Frequencies between which a rough lift ends, as parts of the lattice's highest one; and times these, at which it ends
+for comparison: that doubles the error at a jump."""
+TOLERANCE, MOST_NODES = 2e-5, 3_000_000
+"""Error of one cell's integral, as a part of f, root mean square, times a lattice cell; and evaluations of f, about."""
 REACH = 3
 """Tiles from the domain beyond which rough places are left out."""
 ROUNDING = 1e-13

@@ -163,10 +163,6 @@ class ArrayFunction(Function):
     def text(self) -> str:
         return f"Python function {getattr(self._function, '__name__', self._name)} (called on arrays)"
 
-    @property
-    def program(self) -> None:
-        return None
-
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         try:

@@ -93,6 +93,22 @@ NUMPY: dict[str, Callable[..., Any]] = {
 _interned: "weakref.WeakValueDictionary[tuple[Any, ...], Expression]" = weakref.WeakValueDictionary()
 
 
+Operator = Callable[["Expression", Any], "Expression"]
+Build = Callable[["Expression", "Expression"], "Expression"]
+
+
+def _operators(operation: str) -> tuple[Operator, Operator]:
+    """What Python calls for `a ∘ b`: on a, and on b if a does not know how."""
+
+    def operator(self: "Expression", other: Any) -> "Expression":
+        return _binary(operation, self, other)
+
+    def reflected(self: "Expression", other: Any) -> "Expression":
+        return _binary(operation, other, self)
+
+    return operator, reflected
+
+
 class Expression(Function):
     """An operation on expressions, or a leaf: a constant, x or y.
 
@@ -120,35 +136,13 @@ class Expression(Function):
 
     # --- building -----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> "Expression":
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> "Expression":
-        return _binary("add", other, self)
-
-    def __sub__(self, other: Any) -> "Expression":
-        return _binary("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> "Expression":
-        return _binary("subtract", other, self)
-
-    def __mul__(self, other: Any) -> "Expression":
-        return _binary("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> "Expression":
-        return _binary("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> "Expression":
-        return _binary("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> "Expression":
-        return _binary("divide", other, self)
-
-    def __pow__(self, other: Any) -> "Expression":
-        return _binary("power", self, other)
-
-    def __rpow__(self, other: Any) -> "Expression":
-        return _binary("power", other, self)
+    __add__, __radd__ = _operators("add")
+    __sub__, __rsub__ = _operators("subtract")
+    __mul__, __rmul__ = _operators("multiply")
+    __truediv__, __rtruediv__ = _operators("divide")
+    __pow__, __rpow__ = _operators("power")
+    __lt__, __gt__ = _operators("less")
+    __le__, __ge__ = _operators("less_equal")
 
     def __neg__(self) -> "Expression":
         return apply("negative", self)
@@ -158,18 +152,6 @@ class Expression(Function):
 
     def __abs__(self) -> "Expression":
         return apply("absolute", self)
-
-    def __lt__(self, other: Any) -> "Expression":
-        return _binary("less", self, other)
-
-    def __le__(self, other: Any) -> "Expression":
-        return _binary("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> "Expression":
-        return _binary("less", other, self)
-
-    def __ge__(self, other: Any) -> "Expression":
-        return _binary("less_equal", other, self)
 
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value; use np.where instead of if")
@@ -350,24 +332,19 @@ def _binary(operation: str, left: Any, right: Any) -> Any:
     return build(left, right) if build else apply(operation, left, right)
 
 
-def add(a: Expression, b: Expression) -> Expression:
-    if is_constant(a, 0):
-        return b
-    return a if is_constant(b, 0) else apply("add", a, b)
+def _without(neutral: float, operation: str, commutes: bool) -> Build:
+    """An operation that leaves out a neutral number: on its right, and on its left as well if it commutes."""
+
+    def build(a: Expression, b: Expression) -> Expression:
+        if commutes and is_constant(a, neutral):
+            return b
+        return a if is_constant(b, neutral) else apply(operation, a, b)
+
+    return build
 
 
-def subtract(a: Expression, b: Expression) -> Expression:
-    return a if is_constant(b, 0) else apply("subtract", a, b)
-
-
-def multiply(a: Expression, b: Expression) -> Expression:
-    if is_constant(a, 1):
-        return b
-    return a if is_constant(b, 1) else apply("multiply", a, b)
-
-
-def divide(a: Expression, b: Expression) -> Expression:
-    return a if is_constant(b, 1) else apply("divide", a, b)
+add, subtract = _without(0, "add", commutes=True), _without(0, "subtract", commutes=False)
+multiply, divide = _without(1, "multiply", commutes=True), _without(1, "divide", commutes=False)
 
 
 def power(a: Expression, b: Expression) -> Expression:
@@ -401,7 +378,7 @@ def _never_negative(node: Expression, depth: int = 4) -> bool:
     return node.operation == "integer_power" and node.number % 2 == 0
 
 
-BUILD: dict[str, Callable[[Expression, Expression], Expression]] = {
+BUILD: dict[str, Build] = {
     "add": add,
     "subtract": subtract,
     "multiply": multiply,

@@ -34,9 +34,9 @@ class Function(ABC):
     """A real function of x and y."""
 
     @property
-    @abstractmethod
     def program(self) -> Program | None:
         """The function as instructions for the kernels, or None where it can only be called on whole arrays."""
+        return None
 
     @property
     @abstractmethod

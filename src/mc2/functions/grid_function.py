@@ -74,10 +74,6 @@ class GridFunction(Function):
         return (xmax - xmin) / columns, (ymax - ymin) / rows
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         rows, columns = self.values.shape
         return f"values on {columns} × {rows} pixels"

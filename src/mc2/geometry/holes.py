@@ -12,9 +12,7 @@ from mc2.geometry.kernels import DIFFERENCE, UNION
 if TYPE_CHECKING:
     from mc2.geometry.domain import Domain
 
-UNIFORM_LINES = 257
-BOX_LINES = 33
-MAX_LINES = 1200
+UNIFORM_LINES, BOX_LINES, MAX_LINES = 257, 33, 1200
 PATIENCE = 64
 """Moves towards the deepest point of a hole after which they become longer."""
 

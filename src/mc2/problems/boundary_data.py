@@ -35,10 +35,6 @@ class PartData(Function):
         self.domain, self.functions = domain, tuple(functions)
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         pairs = zip(self.domain.parts, self.functions, strict=True)
         return ", ".join(f"{part.name}: {'–' if function is None else function.text}" for part, function in pairs)

@@ -43,10 +43,6 @@ class Composed(Function):
         self._compute, self._text = compute, text
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         return self._text
 

@@ -69,10 +69,6 @@ class FromExact(Function):
         self.exact, self._gradient, self._flux = exact, gradient, flux
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         return f"of exact {self.exact.text}"
 

@@ -171,10 +171,6 @@ class Framed(Function):
         self.function, self.frame, self.power = function, frame, power
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         return self.function.text
 

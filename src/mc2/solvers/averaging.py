@@ -43,8 +43,8 @@ class Averaging:
 
     def values(self, x: Array, y: Array) -> Array:
         """What to add to the field at points."""
-        mean, _ = average(self.problem, self.field, x, y, self.walks, self.options, self.instance)
-        return self.share(x, y) * mean
+        found = score_walks(self.problem, self.field, x, y, self.walks, self.options, self.instance)
+        return self.share(x, y) * found.mean
 
     def share(self, x: Array, y: Array) -> Array:
         """The share of the walks' mean that is taken, from 0 to 1."""
@@ -72,21 +72,6 @@ class Scores:
     source_mean: Array | None
     source_variance: Array | None
     largest: float
-
-
-def average(
-    problem: Problem,
-    field: Field,
-    x: Array,
-    y: Array,
-    walks: int,
-    options: Options,
-    instance: int,
-    progress: Progress | None = None,
-) -> tuple[Array, Array]:
-    """What a field leaves over of the boundary data at points: the walks' mean, and its variance."""
-    found = score_walks(problem, field, x, y, walks, options, instance, progress)
-    return found.mean, found.variance
 
 
 def score_walks(

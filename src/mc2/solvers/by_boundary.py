@@ -16,7 +16,7 @@ from mc2.solvers.corrector import ROUNDS, Corrector, Goal
 from mc2.solvers.evaluators import UnjudgedEvaluator
 from mc2.solvers.fitted import fit_and_bound
 from mc2.solvers.rounds import Round, rms
-from mc2.solvers.solution import Solution
+from mc2.solvers.solution import Evaluator, Solution
 from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
@@ -64,27 +64,51 @@ class BoundaryCorrector(Corrector):
                 f"the error bound is {error:.2g}, above the tolerance {goal.tolerance:g}: no basis fits better"
             )
         resolved = _resolved(fit)
-        return Solution(
-            problem=problem,
-            grid=grid,
-            mask=mask,
-            values=values,
-            method=self.name,
-            history=(step,),
-            walks=0,
-            seconds=spent,
-            evaluator=evaluator,
-            fitted=fit.field,
-            options=options,
-            converged=met and resolved,
-            reason=reason if resolved else unresolved(fit.field),
-        )
+        reason = reason if resolved else unresolved(fit.field)
+        return solution_of_fit(
+            problem, grid, options, self.name, fit.field, values, step, evaluator,
+            converged=met and resolved, reason=reason,
+        )  # fmt: skip
 
     @one_thread()
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
         fitted = problem.reflecting or problem.clamped
         fit = fit_and_bound(problem, grid)[0] if fitted else fit_boundary(problem, grid)
         return fit.field.on_grid(grid, problem.mask(grid))
+
+
+def solution_of_fit(
+    problem: Problem,
+    grid: Grid,
+    options: Options,
+    method: str,
+    field: Field,
+    values: Array,
+    step: Round,
+    evaluator: Evaluator,
+    *,
+    converged: bool,
+    reason: str,
+) -> Solution:
+    """A solution from a single fit, without walks.
+
+    values: of the field on the grid. step: the fit, as the history tells it.
+    """
+    return Solution(
+        problem=problem,
+        grid=grid,
+        mask=problem.mask(grid),
+        values=values,
+        method=method,
+        history=(step,),
+        walks=0,
+        seconds=step.seconds,
+        evaluator=evaluator,
+        fitted=field,
+        options=options,
+        converged=converged,
+        reason=reason,
+    )
 
 
 def _resolved(fit: BoundaryFit) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mc2.fits.collocation import fit_collocation
 from mc2.geometry import Grid
 from mc2.problems import Problem
-from mc2.solvers.by_boundary import warn_of_error
+from mc2.solvers.by_boundary import solution_of_fit, warn_of_error
 from mc2.solvers.corrector import Corrector, Goal
 from mc2.solvers.fitted import CollocationEvaluator
 from mc2.solvers.rounds import Round
@@ -54,21 +54,10 @@ class CollocationCorrector(Corrector):
                 f"not resolved by {found.basis.size} functions: {found.misfit:.2g} of {found.scale:.2g} is left at "
                 "fresh points (root mean squares, in units of u)"
             )
-        return Solution(
-            problem=problem,
-            grid=grid,
-            mask=mask,
-            values=values,
-            method=self.name,
-            history=(step,),
-            walks=0,
-            seconds=spent,
-            evaluator=CollocationEvaluator(found),
-            fitted=found.field,
-            options=options,
-            converged=met and found.resolved,
-            reason=reason,
-        )
+        return solution_of_fit(
+            problem, grid, options, self.name, found.field, values, step, CollocationEvaluator(found),
+            converged=met and found.resolved, reason=reason,
+        )  # fmt: skip
 
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
         return fit_collocation(problem).field.on_grid(grid, problem.mask(grid))

@@ -15,7 +15,7 @@ from mc2.fits.field import Field
 from mc2.fits.layer_fit import can_fit_layer
 from mc2.geometry import Grid
 from mc2.problems import Problem
-from mc2.solvers.averaging import Averaging, average, make_averaging
+from mc2.solvers.averaging import Averaging, make_averaging, score_walks
 from mc2.solvers.by_boundary import BoundaryCorrector, unresolved, warn_of_error
 from mc2.solvers.by_collocation import CollocationCorrector
 from mc2.solvers.corrector import ROUNDS, Corrector, Goal
@@ -148,7 +148,8 @@ class Solver:
             self.begin_averaging = time.perf_counter()
             x, y = (c[self.mask] for c in self.grid.points())
             problem, field = self.problem, self.rounds.field
-            self.average(x, y, walks, *average(problem, field, x, y, walks, self.options, AVERAGING, self.progress))
+            found = score_walks(problem, field, x, y, walks, self.options, AVERAGING, self.progress)
+            self.average(x, y, walks, found.mean, found.variance)
         return self.finish(self.rounds.field.on_grid(self.grid, self.mask))
 
     def search(self) -> int:

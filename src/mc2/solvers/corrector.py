@@ -18,7 +18,7 @@ from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.problems.operator import Operator, need_constant
 from mc2.walks import Estimate
-from mc2.walks.engine import walk_and_warn
+from mc2.walks.engine import check_budgets, walk, warned
 from mc2.walks.options import Options
 from mc2.walks.schedule import Progress
 
@@ -157,7 +157,7 @@ class EstimateCorrector(Corrector):
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> "Solution":
         self.check_goal(goal)
-        [found] = walk_and_warn(problem, [goal.walks], options, grid, progress=progress)
+        [found] = warned(walk(problem, check_budgets([goal.walks]), options, grid, progress=progress))
         return self.correct(found, problem)
 
     def check_goal(self, goal: Goal) -> None:

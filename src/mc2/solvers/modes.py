@@ -38,10 +38,8 @@ UNSURE = 0.003
 """Relative error of the finite differences, besides what the two grids differ by."""
 SAME = 1e-9
 """Relative distance below which two eigenvalues are one, which is multiple; or below their bounds."""
-GOOD = 1e-9
-"""Relative bound at which no larger basis is tried."""
-WORST = 1e-3
-"""Relative bound above which modes are not given at all."""
+GOOD, WORST = 1e-9, 1e-3
+"""Relative bounds: at the first no larger basis is tried, above the second modes are not given at all."""
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def average_many(
     options: Options,
     progress: Progress | None = None,
 ) -> list[tuple[Array, Array]]:
-    """What `average` gives for every problem and field, at points inside the domain, from the same walks."""
+    """Mean and variance, as of `score_walks`, for every problem and field at points inside, from the same walks."""
     means, variances = np.zeros((2, len(problems), x.size))
     step, inside = max(1, CHUNK // walks), np.flatnonzero(problems[0].domain.contains(x, y))
     for first in range(0, inside.size, step):

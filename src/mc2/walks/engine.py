@@ -71,7 +71,8 @@ def estimate(
     """
     options = Options.of(problem, walking)
     last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
-    return walk_and_warn(problem, [last], options, grid, points, instance, first_point, progress, first_walk)[0]
+    budgets = check_budgets([last])
+    return warned(walk(problem, budgets, options, grid, points, instance, first_point, progress, first_walk))[0]
 
 
 @checked
@@ -93,26 +94,7 @@ def trajectory(
     All else is as in `estimate`.
     """
     options = Options.of(problem, walking)
-    return walk_and_warn(problem, budgets, options, grid, points, instance, first_point, progress)
-
-
-def walk_and_warn(
-    problem: Problem,
-    budgets: Sequence[int],
-    options: Options,
-    grid: Grid | int | None = None,
-    points: ArrayLike | None = None,
-    instance: int = 0,
-    first_point: int = 0,
-    progress: Progress | None = None,
-    first_walk: int = 0,
-    earlier: Estimate | None = None,
-) -> list[Estimate]:
-    """What `trajectory` does, with its options as one. first_walk, earlier: as of `walk`."""
-    budgets = check_budgets(budgets)
-    found = walk(problem, budgets, options, grid, points, instance, first_point, progress, first_walk, earlier)
-    warn_of_walks(found[-1])
-    return found
+    return warned(walk(problem, check_budgets(budgets), options, grid, points, instance, first_point, progress))
 
 
 def walk(
@@ -305,6 +287,12 @@ def check_count(count: int, budgets: Sequence[int]) -> None:
             f"{len(budgets)} budgets at {count:,} points are more than the {MAX_SUMS:,} sums of one estimate "
             f"({__name__}.MAX_SUMS): take fewer budgets, or points in portions, with first_point"
         )
+
+
+def warned(found: list[Estimate]) -> list[Estimate]:
+    """Nested estimates, after the user is warned of walks that went wrong."""
+    warn_of_walks(found[-1])
+    return found
 
 
 def warn_of_walks(found: Estimate) -> None:

@@ -17,7 +17,7 @@ from mc2.checks import checked, positive, whole
 from mc2.errors import InputError, short
 from mc2.geometry import Grid
 from mc2.problems import Problem
-from mc2.walks.engine import MAX_WALKS, estimate, walk_and_warn
+from mc2.walks.engine import MAX_WALKS, check_budgets, estimate, walk, warned
 from mc2.walks.estimate import Estimate, Record, Resumable
 from mc2.walks.options import Options
 from mc2.walks.schedule import CHUNK, Progress, WalkSums
@@ -87,11 +87,11 @@ def go_on(earlier: Estimate, problem: Problem, walks: int, threads: int | None, 
         device="cpu", threads=threads, unit=None if record.unit == 0.5 * problem.domain.size else record.unit,
     )  # fmt: skip
     last = record.first_walk + record.walks + whole("walks", walks, 1, MAX_WALKS)
-    [found] = walk_and_warn(
-        problem, [last], options, earlier.grid, earlier.points, record.instance, record.first_point, progress,
-        earlier=earlier,
+    found = walk(
+        problem, check_budgets([last]), options, earlier.grid, earlier.points, record.instance, record.first_point,
+        progress, earlier=earlier,
     )  # fmt: skip
-    return found
+    return warned(found)[0]
 
 
 @checked

@@ -30,14 +30,11 @@ LARGEST_RATE = 2.0
 """Largest √λ R: beyond, a walk has lost most of its weight before it gets there."""
 WALL = 0.02
 """Largest radius on a Robin wall, as a part of half the domain's size: what is neglected there is R²/18 of ∂²u/∂t²."""
-SAMPLES = 16
-"""Samples of the source and of walls that are expected of a walk; more are made room for where they are met."""
-
-
+SAMPLES, PICKED = 16, 2
+"""Samples of the source and of walls that are expected of a walk: more are made room for where they are met. And
+samples of walls that are kept of a walk where its data are what a fit leaves over."""
 END = 1e-8
 """Part of a piece's length that no point is nearer to its ends, where derivatives may be infinite."""
-PICKED = 2
-"""Samples of walls that are kept of a walk where its data are what a fit leaves over."""
 
 
 @dataclass(frozen=True)
@@ -206,14 +203,9 @@ def run_stars(plan: Plan, run: Run) -> Tally:
 
 
 def find_star_exits(
-    problem: Problem,
-    points: Array,
-    walks: int,
-    options: Options,
-    instance: int,
-    progress: Progress | None,
+    problem: Problem, points: Array, walks: int, options: Options, instance: int, progress: Progress | None,
     sampled: bool,
-) -> Exits:
+) -> Exits:  # fmt: skip
     """What `find_exits` does, where some parts of the boundary reflect walks."""
     from mc2.walks.cpu.star_task_kernels import pick_samples
 

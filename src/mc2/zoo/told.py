@@ -71,10 +71,6 @@ class OnBoundary(Function):
         self._function, self._domain = function, domain
 
     @property
-    def program(self) -> None:
-        return None
-
-    @property
     def text(self) -> str:
         return "boundary data"
 

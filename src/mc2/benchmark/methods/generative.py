@@ -140,13 +140,9 @@ class DiffusionPDESampler(Generative):
     """
 
     def __init__(
-        self,
-        folder: str = "",
-        steps: int = 40,
-        seed: int = 0,
-        observation_weight: float = 1.0,
+        self, folder: str = "", steps: int = 40, seed: int = 0, observation_weight: float = 1.0,
         residual_weight: float = 1.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(folder, steps, seed)
         self.weights = {"observation_weight": observation_weight, "residual_weight": residual_weight}
 

@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
+from mc2.cli.arguments import FreshSeed
 from mc2.cli.output import interruptible
 
 
 def draw(
     out: Annotated[Path, typer.Option(help="The .jsonl file to write.", show_default=False)],
-    seed: Annotated[
-        int | None, typer.Option(help="Of the split, 1 to 999999; drawn from the system's entropy if not given.")
-    ] = None,
+    seed: FreshSeed = None,
     count: Annotated[int, typer.Option(help="Instances; families take turns.")] = 50,
 ) -> None:
     """Write the records of freshly drawn instances, for which nobody can have prepared."""

@@ -6,16 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mc2.cli.arguments import GridSize, Json
+from mc2.cli.arguments import FreshSeed, GridSize, Json
 from mc2.cli.output import interruptible, table
 from mc2.cli.progress import progress
 
 
 def verify(
     entry: Annotated[Path, typer.Argument(help="The .json file of an entry.", show_default=False)],
-    seed: Annotated[
-        int | None, typer.Option(help="Of the fresh split, 1 to 999999; from the system's entropy if not given.")
-    ] = None,
+    seed: FreshSeed = None,
     count: Annotated[int, typer.Option(help="Fresh instances.")] = 50,
     predictions: Annotated[
         Path | None,

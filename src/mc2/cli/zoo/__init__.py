@@ -12,11 +12,5 @@ from mc2.cli.zoo.show import show
 from mc2.cli.zoo.stats import stats
 
 zoo = typer.Typer(help="PDEZoo: problems with exact solutions, to train and to judge on.", no_args_is_help=True)
-zoo.command()(build)
-zoo.command()(show)
-zoo.command()(records)
-zoo.command()(manifest)
-zoo.command()(stats)
-zoo.command()(difficulty)
-zoo.command()(convergence)
-zoo.command()(calibrate)
+for command in (build, show, records, manifest, stats, difficulty, convergence, calibrate):
+    zoo.command()(command)
