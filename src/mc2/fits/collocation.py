@@ -24,7 +24,7 @@ from mc2.fits.collocation_basis import CollocationBasis, make_collocation_basis,
 from mc2.fits.collocation_points import InnerPoints, inner_points
 from mc2.fits.collocation_rows import Equations, Linear
 from mc2.fits.field import Field
-from mc2.fits.insulated import check_held, integrate
+from mc2.fits.insulated import integrate
 from mc2.fits.junctions import find_junctions
 from mc2.fits.least_squares import least_squares
 from mc2.geometry.domain_rule import domain_rule
@@ -32,6 +32,7 @@ from mc2.geometry.exterior import need_bounded
 from mc2.problems import Problem
 from mc2.problems.boundary_data import insulated
 from mc2.problems.coefficients import need_continuous
+from mc2.problems.components import refuse_floating
 
 Array = NDArray[np.float64]
 FITTED = 1e-13
@@ -116,7 +117,7 @@ def fit_collocation(problem: Problem) -> CollocationFit:
     if problem.operator.order != 2:
         raise InputError(f"collocation solves equations of second order, not {problem.equation}")
     need_bounded(problem.domain, "collocation needs")
-    check_held(problem)
+    refuse_floating(problem.domain, problem.operator, problem.conditions)
     if problem.operator.varying is not None:
         need_continuous(problem.operator.varying, problem.domain)
     fitter = _Fitter(problem)

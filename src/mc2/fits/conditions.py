@@ -23,13 +23,14 @@ from mc2.fits.boundary import BoundaryFit, count_waves
 from mc2.fits.boundary_points import BoundaryPoints, Rows, Sides, make_rows
 from mc2.fits.breaks import cut_at_breaks
 from mc2.fits.field import Field, lifted
-from mc2.fits.insulated import check_compatible, check_held, is_insulated, with_mean_zero
+from mc2.fits.insulated import check_compatible, is_insulated, with_mean_zero
 from mc2.fits.junctions import find_junctions, make_corner_functions
 from mc2.fits.layer_fit import Report
 from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
+from mc2.problems.components import refuse_floating
 
 Array = NDArray[np.float64]
 FITTED = 1e-13
@@ -74,7 +75,7 @@ def fit_conditions(
     grid: where it will be wanted. start: the lift of the source, if there is one already.
     report: called with the bases that have been tried, and their number at most.
     """
-    check_held(problem)
+    refuse_floating(problem.domain, problem.operator, problem.conditions)
     with one_thread():
         fitter = Fitter(problem, start or lifted(problem, grid, EXACT))
         if fitter.insulated:

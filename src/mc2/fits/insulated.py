@@ -15,7 +15,6 @@ from mc2.fits.boundary_points import BoundaryPoints, on_pieces, values_of
 from mc2.fits.field import Field
 from mc2.fits.lift import Lift, square_frequencies
 from mc2.geometry import Domain
-from mc2.geometry.pieces import Pieces
 from mc2.problems import Problem
 from mc2.problems.boundary_data import insulated
 from mc2.problems.operator import LAPLACIAN
@@ -37,48 +36,6 @@ RESOLVED = 1e-13
 def is_insulated(problem: Problem) -> bool:
     """Whether u is known but for a constant."""
     return problem.reflecting and problem.operator.mass == 0 and insulated(problem.conditions)
-
-
-def check_held(problem: Problem) -> None:
-    """Refuse domains of several components where one, but not all of the boundary, has Neumann conditions all around.
-
-    A domain of several components that are all insulated is refused too: each would have a constant of its own.
-    """
-    pieces = problem.domain.pieces
-    component = _components(pieces)
-    count = int(component.max()) + 1
-    varying = problem.operator.varying
-    if count < 2 or (problem.operator.mass if varying is None else varying.reacts):
-        return
-    free = np.array([insulated([condition]) for condition in problem.conditions])
-    for number in range(count):
-        own = np.flatnonzero(component == number)
-        if free[pieces.part[own]].all():
-            x, y = pieces.start[own[0]]
-            name = problem.domain.parts[pieces.part[own[0]]].name
-            raise InputError(
-                f"the domain has {count} components, and that at ({x:.4g}, {y:.4g}) has Neumann conditions all around "
-                f"({name!r}, …): u is not fixed there; give u, or a Robin condition, on it, or solve it on its own"
-            )
-
-
-def _components(pieces: Pieces) -> NDArray[np.int64]:
-    """The component of the domain that every piece bounds: each has one outer curve, which turns left."""
-    areas = np.bincount(pieces.curve, pieces.areas())
-    outer = np.flatnonzero(areas > 0)
-    of = np.zeros(areas.size, np.int64)
-    if len(outer) < 2:
-        return of[pieces.curve]
-    around = []
-    for curve in outer:
-        index = np.repeat(np.flatnonzero(pieces.curve == curve), 8)
-        around.append(pieces.at(np.tile(np.arange(8) / 8, len(index) // 8), index) @ np.array([1, 1j]))
-    of[outer] = np.arange(len(outer))
-    for curve in np.flatnonzero(areas <= 0):
-        place = complex(*pieces.start[np.flatnonzero(pieces.curve == curve)[0]])
-        inside = [abs(np.angle((np.roll(ring, -1) - place) / (ring - place)).sum()) > np.pi for ring in around]
-        of[curve] = int(np.argmin(np.where(inside, areas[outer], np.inf)))
-    return of[pieces.curve]
 
 
 def check_compatible(problem: Problem, start: Field) -> None:

@@ -9,14 +9,21 @@ from mc2.errors import InputError
 from mc2.geometry import Domain
 from mc2.problems.boundary_data import insulated
 from mc2.problems.condition import Condition
+from mc2.problems.operator import Operator
 
 Array = NDArray[np.float64]
 ALONG = 16
 """Points of every piece of a ring, to tell what lies within."""
 
 
-def refuse_floating(domain: Domain, conditions: Sequence[Condition]) -> None:
-    """Refuse a domain of several components of which one has Neumann conditions all around."""
+def refuse_floating(domain: Domain, operator: Operator, conditions: Sequence[Condition]) -> None:
+    """Refuse a domain of several components of which one has Neumann conditions all around, without a mass.
+
+    If all are insulated it is refused too: each would have a constant of its own.
+    """
+    varying = operator.varying
+    if operator.mass if varying is None else varying.reacts:
+        return
     pieces = domain.pieces
     curves = np.unique(pieces.curve)
     areas = np.array([pieces.areas()[pieces.curve == curve].sum() for curve in curves])
@@ -30,8 +37,9 @@ def refuse_floating(domain: Domain, conditions: Sequence[Condition]) -> None:
         if insulated([conditions[part] for part in parts]):
             x, y = rings[number][0]
             raise InputError(
-                f"the component of the domain at ({x:.4g}, {y:.4g}) has Neumann conditions all around: u is known "
-                "there but for a constant; give u, or a Robin condition, on some part of its boundary"
+                f"the component of the domain at ({x:.4g}, {y:.4g}) has Neumann conditions all around "
+                f"({domain.parts[parts[0]].name!r}, …): u is not fixed there; give u, or a Robin condition, on a part "
+                "of its boundary, or solve it on its own"
             )
 
 

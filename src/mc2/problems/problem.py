@@ -125,8 +125,8 @@ class Problem(metaclass=CheckedArguments):
         if plate and name == "boundary" and len(clamped) == len(conditions):
             self.data = tuple(other for other in self.data if other != "laplacian")
         if name == "boundary":
-            if self.operator.mass == 0 and any(condition.reflecting for condition in conditions):
-                refuse_floating(self.domain, conditions)
+            if any(condition.reflecting for condition in conditions):
+                refuse_floating(self.domain, self.operator, conditions)
             self.conditions = conditions
         return as_dirichlet(conditions, self.domain)
 

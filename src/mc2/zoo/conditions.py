@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from mc2.errors import InputError
-from mc2.fits.insulated import check_held, is_insulated
+from mc2.fits.insulated import is_insulated
 from mc2.geometry import Domain
 from mc2.geometry.marks import Marked
 from mc2.problems import Condition, Dirichlet, Neumann, Problem, Robin
 from mc2.problems.boundary_data import as_dirichlet, completed
+from mc2.problems.components import refuse_floating
 from mc2.zoo.atom_parts import circle
 
 SPLIT = "conditions"
@@ -122,7 +123,7 @@ def _determined(problem: Problem) -> bool:
     if is_insulated(problem):
         return False
     try:
-        check_held(problem)
+        refuse_floating(problem.domain, problem.operator, problem.conditions)
     except InputError:
         return False
     return True
