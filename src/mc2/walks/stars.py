@@ -22,7 +22,7 @@ from mc2.walks.plan import Plan, make_plan
 from mc2.walks.run import Run
 from mc2.walks.schedule import Progress, Tally, WalkTask, run_tasks
 from mc2.walks.start_points import StartPoints
-from mc2.walks.walls import Boundary, is_constant, nearest_walls
+from mc2.walks.walls import Boundary, nearest_walls
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -93,11 +93,12 @@ class Walker:
         cap = min(float(np.hypot(xmax - xmin, ymax - ymin)), LARGEST_RATE / rate if rate else np.inf)
         margin = 0.05 * domain.size
         box = tuple(map(np.float32, (xmin - margin, xmax + margin, ymin - margin, ymax + margin)))
+        constant = self.boundary.values is not None and self.boundary.given and not all_walls
         self.rules = StarRules(
             np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(wall * half),
             np.uint32(options.max_steps), options.stratify, self.boundary.robin, all_walls or self.boundary.given,
             problem.source is not None if source is None else source, self.boundary.convex,
-            self.boundary.values is not None and not all_walls, settled, box,
+            constant, constant and self.boundary.straight and rate == 0, settled, box,
         )  # fmt: skip
 
     def walk(self, starts: StartPoints, on: NDArray[np.int32], task: WalkTask) -> tuple[Met, NDArray[np.int64]]:
@@ -106,7 +107,7 @@ class Walker:
 
         part, walks = slice(task.start, task.stop), int(task.marks[-1])
         total = (task.stop - task.start) * walks
-        exits = np.empty((3, total), np.float32)
+        exits, end = np.empty((3, total), np.float32), np.empty(total, np.int32)
         listed = self.rules.source, self.rules.given and not self.rules.constant
         room = [SAMPLES * total if asked else 0 for asked in listed]
         while True:
@@ -116,7 +117,7 @@ class Walker:
             wall_piece = np.empty(room[1], np.int32)
             star_task(
                 self.tables, self.rules, self.key, starts.x[part], starts.y[part], on[part], starts.keys[part],
-                task.first_walk, walks, exits, known,
+                task.first_walk, walks, exits, end, known,
                 source, source_walk, wall, wall_walk, wall_piece, counts, self.stop,
             )  # fmt: skip
             if counts[2] <= room[0] and counts[3] <= room[1]:
@@ -125,33 +126,22 @@ class Walker:
         sources, walls = slice(0, int(counts[2])), slice(0, int(counts[3]))
         own = self.boundary.walls[wall_piece[walls]]
         met = Met(
-            self.boundary, exits, self._end_pieces(exits), known, source[:, sources], source_walk[sources],
-            wall[:, walls], wall_walk[walls], own,
+            self.boundary, exits, np.append(self.boundary.ends, -1)[end], known, source[:, sources],
+            source_walk[sources], wall[:, walls], wall_walk[walls], own,
         )  # fmt: skip
         return met, counts[:2]
-
-    def _end_pieces(self, exits: Any) -> NDArray[np.int64]:
-        ends = self.boundary.ends
-        if not ends.size:
-            return np.full(exits.shape[1], -1)
-        if ends.size == 1:
-            return np.full(exits.shape[1], ends[0])
-        index, _ = self.boundary.pieces.take(ends).nearest(exits[0].astype(float), exits[1].astype(float))
-        return ends[index]
 
 
 def by_condition(met: Met, points: Any, piece: NDArray[np.int64]) -> Array:
     """The data of the conditions at points that are nearly on pieces, part by part, in full precision."""
-    boundary, values = met.boundary, np.zeros(piece.size)
-    part = boundary.pieces.part[piece]
-    present = np.bincount(part[piece >= 0], minlength=1)
-    for number in np.flatnonzero(present):
-        condition = boundary.problem.conditions[number]
-        on: Any = slice(None) if present[number] == piece.size else (part == number) & (piece >= 0)
-        if is_constant(condition.value):
-            values[on] = condition.value(0.0, 0.0)
-        else:
-            values[on] = condition.data(*place(boundary, piece[on], points[0][on], points[1][on]))
+    boundary, values = met.boundary, met.boundary.constants[piece]
+    varying = np.isnan(values)
+    if varying.any():
+        part = np.where(varying, boundary.pieces.part[piece], -1)
+        for number in np.flatnonzero(np.bincount(part[varying])):
+            on: Any = slice(None) if (part == number).all() else part == number
+            data = boundary.problem.conditions[number].data
+            values[on] = data(*place(boundary, piece[on], points[0][on], points[1][on]))
     return values
 
 
@@ -194,8 +184,8 @@ def run_stars(plan: Plan, run: Run) -> Tally:
     def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
         met, counts = walker.walk(starts, on, task)
         values = scores(plan.problem, met).reshape(task.stop - task.start, -1)
-        terms = np.stack([values, values**2], -1)
-        sums[:] = np.cumsum(np.concatenate([sums[:, :1], terms], 1), 1)[:, task.marks]
+        for part, terms in enumerate((values, values**2)):
+            sums[..., part] = np.cumsum(np.concatenate([sums[:, :1, part], terms], 1), 1)[:, task.marks]
         return np.array([*counts, np.count_nonzero(~np.isfinite(values))])
 
     threads = options.threads or cores()

@@ -76,6 +76,11 @@ class Boundary:
         """Whether some wall has data that are not 0."""
         return bool(self._given.any())
 
+    @property
+    def straight(self) -> bool:
+        """Whether all walls with data that are not 0 are lines."""
+        return not self.pieces.bulge[self.walls[self._given]].any()
+
     @cached_property
     def convex(self) -> bool:
         """Whether no wall can hide another: the boundary is a single curve that never turns right."""
@@ -94,16 +99,20 @@ class Boundary:
 
     @cached_property
     def _given(self) -> NDArray[np.bool_]:
-        values = [self.condition_of(piece).value for piece in self.walls]
-        return np.array([not (is_constant(value) and value(0.0, 0.0) == 0) for value in values], bool)
+        return self.constants[self.walls] != 0
 
     @cached_property
     def values(self) -> Array | None:
         """The data of every wall, if all are constant."""
-        values = [self.condition_of(piece).value for piece in self.walls]
-        if not all(is_constant(value) for value in values):
-            return None
-        return np.array([float(value(0.0, 0.0)) for value in values])
+        values = self.constants[self.walls]
+        return None if np.isnan(values).any() else values
+
+    @cached_property
+    def constants(self) -> Array:
+        """The data of every piece, NaN where they vary along it; and 0, which index −1 finds."""
+        values = [condition.value for condition in self.problem.conditions]
+        each = np.array([float(value(0.0, 0.0)) if is_constant(value) else np.nan for value in values])
+        return np.append(each[self.pieces.part], 0.0)
 
     @cached_property
     def _coefficients(self) -> Array:

@@ -72,6 +72,23 @@ def arc_square(px: Any, py: Any, radius: Any, mx: Any, my: Any, cosine: Any, nea
     return (c - radius) * (c - radius) if px * mx + py * my >= c * cosine else near
 
 
+@scalar
+def nearest_piece(pieces: Any, x: Any, y: Any) -> Any:
+    """The nearest of some pieces, or −1, and the square of its distance."""
+    least, found = f32(FAR), -1
+    for k in range(pieces.shape[0]):
+        x0, y0, x1, y1 = pieces[k, X0], pieces[k, Y0], pieces[k, X1], pieces[k, Y1]
+        if pieces[k, SENSE] == 0:
+            square = line_square(x - x0, y - y0, pieces[k, EX], pieces[k, EY], pieces[k, LENGTH])
+        else:
+            near = min((x - x0) ** 2 + (y - y0) ** 2, (x - x1) ** 2 + (y - y1) ** 2)
+            px, py = x - pieces[k, CX], y - pieces[k, CY]
+            square = arc_square(px, py, pieces[k, RADIUS], pieces[k, MX], pieces[k, MY], pieces[k, COSINE], near)
+        if square < least:
+            least, found = square, k
+    return found, least
+
+
 @inlined
 def silhouettes(vertices: Any, walls: Any, x: Any, y: Any, on: Any, square: Any) -> None:
     """Squared distances to the nearest place where the walls turn away from a point.

@@ -57,6 +57,7 @@ class StarRules(NamedTuple):
     robin, given, source: whether there are Robin walls, walls with data, and a source.
     convex: whether walls hide nothing.
     constant: whether the data of all walls are constant, and are added up.
+    flows: whether they are added up without samples, since these walls are straight and λ = 0.
     settled: whether Robin walls take their share of walks that are on them: False only to measure what that is worth.
     box: xmin, xmax, ymin, ymax of the domain, and a little more.
     """
@@ -72,6 +73,7 @@ class StarRules(NamedTuple):
     source: bool
     convex: bool
     constant: bool
+    flows: bool
     settled: bool
     box: Any
 

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from mc2.compute.compile import LANES, inlined, kernel, scalar
-from mc2.walks.cpu.star_kernels import VALUE, end_squares, first_hits, limit_radii, outward, silhouettes
+from mc2.walks.cpu.star_flow_kernels import ROWS, add_flows, look_at_walls
+from mc2.walks.cpu.star_kernels import (
+    VALUE,
+    end_squares,
+    first_hits,
+    limit_radii,
+    nearest_piece,
+    outward,
+    silhouettes,
+)
 from mc2.walks.cpu.star_step_kernels import (
     DISTANCE,
     NORMAL_X,
@@ -71,6 +80,7 @@ def star_task(
     first_walk: Any,
     walks: Any,
     exits: Any,
+    end: Any,
     known: Any,
     sources: Any,
     source_walk: Any,
@@ -83,10 +93,11 @@ def star_task(
     """Walk from every point, `walks` times, beginning with walk number first_walk.
 
     on0: the wall that each point is on, or −1. pixels: the number that keys each point. exits: float32 [3, walk]: where
-    every walk ended, x and y, and its weight there. known: float64 [walk]: what it met on walls, where that is
-    added up here, since their data are constant. sources, samples: float32 [3, sample]: where sources and walls were
-    met, x and y, and weights; with the walks, and the walls, that each belongs to. Those that do not fit are only
-    counted, in counts. stop: uint8 [1], which another thread may set to have the walks given up.
+    every walk ended, x and y, and its weight there. end: int32 [walk]: the piece that is nearest there, or −1. known:
+    float64 [walk]: what it met on walls, where that is added up here, since their data are constant. sources, samples:
+    float32 [3, sample]: where sources and walls were met, x and y, and weights; with the walks, and the walls, that
+    each belongs to. Those that do not fit are only counted, in counts. stop: uint8 [1], which another thread may set
+    to have the walks given up.
     """
     total = x0.size * walks
     state, numbers = np.zeros((7, LANES), f32), np.zeros((8, LANES), f32)
@@ -97,7 +108,10 @@ def star_task(
     found, chosen = np.zeros((4, LANES), f32), np.empty(LANES, np.int32)
     first, ending = np.empty(LANES, f32), np.empty(LANES + 1, np.int64)
     pixel, walk, step = np.zeros(LANES, u32), np.zeros(LANES, u32), np.full(LANES, rules.max_steps, u32)
-    more = rules.given or rules.robin or rules.rate > 0
+    near, flows = np.empty(LANES, np.int32), np.zeros(LANES, f32)
+    seen = np.zeros((ROWS, LANES), f32)
+    sampled = rules.given and not rules.flows
+    more = sampled or rules.robin or rules.rate > 0
     for begin in range(0, x0.size, LANES):
         for i in range(LANES):
             at = min(begin + i, x0.size - 1)
@@ -117,6 +131,9 @@ def star_task(
             if item[i] >= 0:
                 exits[0, item[i]], exits[1, item[i]] = state[X, i], state[Y, i]
                 exits[2, item[i]] = state[WEIGHT, i]
+                end[item[i]], _ = nearest_piece(tables.ends, state[X, i], state[Y, i])
+                if rules.flows:
+                    known[item[i]] = flows[i]
                 active -= 1
                 counts[STEPS] += step[i]
                 counts[TRUNCATED] += (state[DISTANCE, i] >= rules.epsilon) & (state[WEIGHT, i] > f32(0))
@@ -127,6 +144,7 @@ def star_task(
                 pixel[i], walk[i] = pixels[point], u32(first_walk + number)
                 state[X, i], state[Y, i], state[WEIGHT, i], on[i] = x0[point], y0[point], f32(1), on0[point]
                 state[RADIUS, i], state[DISTANCE, i] = start[0, point], start[1, point]
+                flows[i] = f32(0)
                 state[NORMAL_X, i], state[NORMAL_Y, i] = f32(0), f32(0)
                 if on[i] >= 0:
                     state[NORMAL_X, i], state[NORMAL_Y, i] = outward(tables.walls, on[i], x0[point], y0[point])
@@ -155,7 +173,12 @@ def star_task(
                     sources[0, place], sources[1, place] = found[0, index], found[1, index]
                     sources[2, place], source_walk[place] = found[2, index], item[int(found[3, index])]
                 counts[SOURCES] += 1
-        if rules.given:
+        if rules.flows:
+            look_at_walls(
+                tables.walls, state[X], state[Y], state[NORMAL_X], state[NORMAL_Y], dx, dy, on, hit, near, seen
+            )
+            add_flows(seen, state[RADIUS], state[WEIGHT], on, length, hit, near, flows)
+        if sampled:
             count = sample_walls(
                 tables, rules, state, numbers, on, item, found, chosen, other_x, other_y, other_length, other_hit
             )

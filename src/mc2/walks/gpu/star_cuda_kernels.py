@@ -30,8 +30,7 @@ from mc2.walks.cpu.star_kernels import (
     X1,
     Y0,
     Y1,
-    arc_square,
-    line_square,
+    nearest_piece,
     outward,
 )
 from mc2.walks.cpu.star_step_kernels import StarRules, Walls
@@ -89,22 +88,6 @@ _sample_walls = _for_one_lane(
 
 
 @cuda.jit(device=True)
-def _nearest(rows: Any, x: Any, y: Any) -> Any:
-    """The nearest of some pieces, or −1, and the square of its distance."""
-    least, found = f32(star_kernels.FAR), -1
-    for k in range(rows.shape[0]):
-        if rows[k, SENSE] == 0:
-            square = line_square(x - rows[k, X0], y - rows[k, Y0], rows[k, EX], rows[k, EY], rows[k, LENGTH])
-        else:
-            near = min((x - rows[k, X0]) ** 2 + (y - rows[k, Y0]) ** 2, (x - rows[k, X1]) ** 2 + (y - rows[k, Y1]) ** 2)
-            px, py = x - rows[k, CX], y - rows[k, CY]
-            square = arc_square(px, py, rows[k, RADIUS], rows[k, MX], rows[k, MY], rows[k, COSINE], near)
-        if square < least:
-            least, found = square, k
-    return found, least
-
-
-@cuda.jit(device=True)
 def _foot(rows: Any, k: Any, x: Any, y: Any) -> Any:
     """The point of a piece that is nearest to one that is nearly on it."""
     if rows[k, SENSE] == 0:
@@ -123,8 +106,8 @@ def _foot(rows: Any, k: Any, x: Any, y: Any) -> Any:
 @cuda.jit(device=True)
 def _start_wall(tables: Any, near: Any, x: Any, y: Any) -> Any:
     """The wall that a start point is on, or −1."""
-    wall, square = _nearest(tables.walls, x, y)
-    _, other = _nearest(tables.ends, x, y)
+    wall, square = nearest_piece(tables.walls, x, y)
+    _, other = nearest_piece(tables.ends, x, y)
     return np.int32(wall) if square <= near * near and square <= other else np.int32(-1)
 
 
@@ -197,7 +180,7 @@ def walk_stars(
         )  # fmt: skip
         rules = StarRules(
             rule[RATE], rule[SHELL], rule[CAP], rule[WALL_CAP], u32(own[STEPS]), stratify, own[ROBIN] != 0,
-            own[GIVEN] != 0, own[SOURCES] != 0, own[CONVEX] != 0, False, True,
+            own[GIVEN] != 0, own[SOURCES] != 0, own[CONVEX] != 0, False, False, True,
             (rule[BOX], rule[BOX + 1], rule[BOX + 2], rule[BOX + 3]),
         )  # fmt: skip
         if fresh:
@@ -218,7 +201,7 @@ def walk_stars(
         sampled, data, mu, nx, ny = f32(0), -1, f32(0), f32(0), f32(0)
         source = f32(0)
         if over:
-            data, _ = _nearest(tables.ends, x, y)
+            data, _ = nearest_piece(tables.ends, x, y)
             if data >= 0:
                 x, y = _foot(tables.ends, data, x, y)
                 sampled = weight
