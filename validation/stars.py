@@ -99,7 +99,7 @@ def bias(epsilon: float, settled: bool, walks: int = 1 << 22) -> tuple[float, fl
     on, total = nearest_walls(walker.boundary, T4.domain, starts.x, starts.y), np.zeros(2)
     for first in range(0, walks, PORTION):
         met, _ = walker.walk(starts, on, WalkTask(0, 1, first, np.array([PORTION])))
-        found = scores(T4, met)
+        found = scores(T4.source, met)
         total += found.sum(), (found**2).sum()
     mean = total[0] / walks
     return float(mean - T4_EXACT), float(np.sqrt((total[1] / walks - mean**2) / walks))

@@ -94,7 +94,7 @@ def test_walks_start_on_walls_and_end_at_once_elsewhere():
 def test_no_walk_leaves_the_domain():
     domain = (Disk(0.8) | Rectangle(0.9, 0.3, center=(0.3, 0.2), angle=0.5)) - Disk(0.2, center=(-0.2, 0.1))
     task = mc2.Poisson(domain, 1, Robin(2, 0))
-    walker, points = Walker(task, 0.0, Options(max_steps=4096), 0), domain.sample_interior(200, 1)
+    walker, points = Walker(task, 0.0, Options(max_steps=4096), 0, source=True), domain.sample_interior(200, 1)
     starts = StartPoints.make(task, None, points, 0)
     on = nearest_walls(walker.boundary, domain, *points.T)
     met, counts = walker.walk(starts, on, WalkTask(0, 200, 0, np.array([64])))

@@ -12,10 +12,11 @@ from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.problems.boundary_data import part_points
 from mc2.zoo import from_line, generate, make_fields, to_line
-from mc2.zoo.build import build_zoo
+from mc2.zoo.build import build_zoo, verify
 from mc2.zoo.conditions import FAMILIES, SIZE, impose
 from mc2.zoo.laws import number_of, size_of
 from mc2.zoo.manifest import digest
+from mc2.zoo.shards import Shards, read_description
 from mc2.zoo.stream import Stream
 from mc2.zoo.told import told
 
@@ -87,14 +88,43 @@ def test_evaluated():
         evaluate(make_method("fd"), count=1, split="conditions", grid=Grid(32), lpips=False)
 
 
-def test_walks_are_refused(instances, tmp_path):
-    for make in (
-        lambda: make_fields(instances[:1], [1], grid=Grid(8)),
-        lambda: Stream(4, (1,), split="conditions"),
-        lambda: build_zoo(tmp_path / "zoo", "conditions", 0, 1, (1,)),
-    ):
-        with pytest.raises(InputError, match="walks, which do not reflect yet"):
-            make()
+def test_fields_are_the_walks_of_every_instance(instances):
+    """Unbiased in every family; Helmholtz's walks know u, and are those of Δu − k²u."""
+    found = make_fields(instances[:8], [4, 256], grid=Grid(16), device="cpu")
+    assert found.counts[:, 1:].sum() == 0
+    for number, instance in enumerate(instances[:8]):
+        own = found.mask[number] == 1
+        error, variance = (found.mean[number, 1] - found.u[number])[own], found.variance[number, 1][own]
+        assert abs(error.sum() / np.sqrt(variance.sum())) < 4.5, instance.id
+        exact = instance.truth(*(c[own] for c in Grid(16).points()))
+        np.testing.assert_allclose(found.u[number][own], exact, rtol=1e-6)
+    with pytest.raises(InputError, match="walk otherwise than those of other splits"):
+        make_fields([*instances[:1], generate("test", 0)], [1], grid=Grid(8))
+
+
+def test_builds_and_streams_hold_the_same_walks(instances, tmp_path):
+    build_zoo(tmp_path / "zoo", "conditions", 0, 5, (1, 4), grid=Grid(16), device="cpu", shard_size=3)
+    about = read_description(tmp_path / "zoo")
+    assert (about.generator_version, about.sampling) == ("2", "green")
+    assert not verify(tmp_path / "zoo")
+    assert Shards(tmp_path / "zoo")[4]["index"] == 4
+    again = build_zoo(tmp_path / "zoo", "conditions", 0, 5, (1, 4), grid=Grid(16), device="cpu", shard_size=3)
+    assert again.made == 0
+    batch = next(iter(Stream(4, (4,), split="conditions", grid=Grid(16), device="cpu")))
+    assert batch.index.tolist() == [0, 1, 2, 3]
+    assert np.isfinite(batch.mean).all()
+    truth = instances[1].problem.on_grid(instances[1].truth, Grid(16))
+    np.testing.assert_allclose(batch.u[1], np.where(batch.mask[1], truth, 0), rtol=1e-5, atol=1e-6)
+    with pytest.raises(InputError, match="has no boundary data to extend"):
+        Stream(4, (1,), split="conditions", extended=True)
+
+
+@pytest.mark.parametrize("name", ["wos", "gaussian_1"])
+def test_methods_that_see_walks_alone_can_play(name):
+    found = evaluate(make_method(name), walks=64, count=4, split="conditions", grid=Grid(32), lpips=False)
+    assert found["sampling"] == "green"
+    assert found["overall"]["count"] == 4
+    assert found["overall"]["relative_l2"]["median"] < 0.5
 
 
 def test_drawn_without_estimates(instances, tmp_path):

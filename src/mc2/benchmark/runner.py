@@ -22,12 +22,14 @@ from mc2.walks.engine import walk
 from mc2.walks.options import Options
 from mc2.zoo import FAMILIES, Instance, conditions, generate
 from mc2.zoo.difficulty import TIERS, known_tier
-from mc2.zoo.fields import STANDARD
+from mc2.zoo.fields import standard
 from mc2.zoo.instance import version_of
 from mc2.zoo.told import told
 
 Report = Callable[[int, int], None]
 """Called with the instances done and the instances in all."""
+ESTIMATES = {"estimate", "variance", "walks", "mask", "grid"}
+"""What walks find: a method that is told no more can play whatever the conditions are."""
 POINTS = 256
 """Query points per instance in the setting `points`."""
 TIMES = ("seconds", "walking_seconds")
@@ -61,10 +63,10 @@ def evaluate(
     """
     method, count = as_method(method), whole("count", count, 1)
     grid = grid if isinstance(grid, Grid) else Grid() if grid is None else Grid(grid)
-    if split == conditions.SPLIT and not method.reflecting:
+    if split == conditions.SPLIT and not (method.reflecting or set(method.reads) <= ESTIMATES):
         raise InputError(
             f"{method.name} cannot play in the split {split!r}: it takes no Neumann and Robin conditions, as "
-            "trefftz and mc2-rounds do"
+            "trefftz, mc2-rounds and those that see nothing but the walks do"
         )
     method.check()
     distance = _distance(lpips and method.setting != "points")
@@ -87,7 +89,7 @@ def evaluate(
         "split": split,
         "grid": grid.size,
         "generator_version": version_of(split),
-        "sampling": STANDARD["sampling"],
+        "sampling": standard(split)["sampling"],
         "version": __version__,
         "hardware": hardware(),
         **tabulate(rows),
@@ -177,7 +179,7 @@ def problem_values(method: Method, problem: Problem, walks: int, seed: int, grid
 
 def standard_walks(instance: Instance, walks: int, seed: int, grid: Grid, device: str) -> Estimate:
     """PDEZoo's standard estimate of an instance."""
-    options = Options(seed=seed, device=device, estimator=instance.estimator, **STANDARD)
+    options = Options(seed=seed, device=device, estimator=instance.estimator, **standard(instance.split))
     return walk(instance.problem, [whole("walks", walks, 1)], options, grid, instance=instance.key)[0]
 
 

@@ -190,9 +190,13 @@ def _check_reflecting(problem: Problem) -> None:
 
 
 def _reduced(problem: Problem) -> Plan:
-    need_dirichlet(problem, "reduced walks")
+    if problem.clamped:
+        need_dirichlet(problem, "reduced walks")
     if not problem.operator.oscillating:
         raise InputError(f"the reduced estimator is for helmholtz problems, not {problem.name}")
     if problem.exact is None:
         raise InputError("the reduced estimator needs the exact solution: it walks Δu = f − k²u with u on the right")
+    if problem.reflecting:  # Δu − k²u = f − 2k²u, which has a solution whatever is given on the boundary
+        k = problem.operator.rate
+        return Plan("reduced", KINDS.index("yukawa"), problem, problem.exact.apply(-k * k, 1.0, 0.0), k)
     return Plan("reduced", KINDS.index("poisson"), problem, problem.exact.apply(0.0, 1.0, 0.0))

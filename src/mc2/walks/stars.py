@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.errors import InputError
+from mc2.functions import Function
 from mc2.problems import Problem
 from mc2.walks.engine import cores, rule_values
 from mc2.walks.exits import Exits, Samples, WallSamples
@@ -62,7 +63,7 @@ class Walker:
     """Walks of a problem.
 
     all_walls: whether walks sample all walls, even those whose data are 0.
-    source: whether they sample the source; by default if there is one.
+    source: whether they sample the source.
     wall: the largest radius on a Robin wall, as a part of half the domain's size.
     settled: see `StarRules`.
     """
@@ -74,7 +75,7 @@ class Walker:
         options: Options,
         instance: int,
         all_walls: bool = False,
-        source: bool | None = None,
+        source: bool = False,
         wall: float = WALL,
         settled: bool = True,
     ) -> None:
@@ -97,7 +98,7 @@ class Walker:
         self.rules = StarRules(
             np.float32(rate), np.float32(options.shell(domain)), np.float32(cap), np.float32(wall * half),
             np.uint32(options.max_steps), options.stratify, self.boundary.robin, all_walls or self.boundary.given,
-            problem.source is not None if source is None else source, self.boundary.convex,
+            source, self.boundary.convex,
             constant, constant and self.boundary.straight and rate == 0, settled, box,
         )  # fmt: skip
 
@@ -161,16 +162,16 @@ def place(boundary: Boundary, index: NDArray[np.int64], x: Any, y: Any) -> tuple
     return points[:, 0], points[:, 1], np.asarray(normal.real), np.asarray(normal.imag)
 
 
-def scores(problem: Problem, met: Met) -> Array:
-    """The value of every walk."""
+def scores(source: Function | None, met: Met) -> Array:
+    """The value of every walk, with the source that it has met."""
     count = met.end_piece.size
     values = met.ends[2] * by_condition(met, met.ends, met.end_piece) + met.known
     if met.wall_walk.size:
         data = by_condition(met, met.wall, met.wall_piece)
         values += np.bincount(met.wall_walk, met.wall[2] * data, count)
-    if problem.source is not None and met.source_walk.size:
+    if source is not None and met.source_walk.size:
         x, y, weight = met.source.astype(float)
-        values += np.bincount(met.source_walk, weight * problem.source(x, y), count)
+        values += np.bincount(met.source_walk, weight * source(x, y), count)
     return values
 
 
@@ -178,12 +179,12 @@ def run_stars(plan: Plan, run: Run) -> Tally:
     """sums [count, budget, 2] over walks and their squares, and counts, as `run_cpu` gives them."""
     starts, options = run.starts, run.options
     rule_values(plan, options)  # which refuses an ε that is out of bounds
-    walker = Walker(plan.problem, plan.parameter, options, run.instance)
+    walker = Walker(plan.problem, plan.parameter, options, run.instance, source=plan.source is not None)
     on = nearest_walls(walker.boundary, plan.problem.domain, starts.x.astype(float), starts.y.astype(float))
 
     def work(task: WalkTask, sums: Array) -> NDArray[np.int64]:
         met, counts = walker.walk(starts, on, task)
-        values = scores(plan.problem, met).reshape(task.stop - task.start, -1)
+        values = scores(plan.source, met).reshape(task.stop - task.start, -1)
         for part, terms in enumerate((values, values**2)):
             sums[..., part] = np.cumsum(np.concatenate([sums[:, :1, part], terms], 1), 1)[:, task.marks]
         return np.array([*counts, np.count_nonzero(~np.isfinite(values))])

@@ -24,10 +24,9 @@ from mc2.geometry import Grid
 from mc2.reading.plain import read_plain
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
-from mc2.zoo.conditions import refuse_walks
-from mc2.zoo.fields import STANDARD, Fields, make_fields
-from mc2.zoo.instance import VERSION, generate
-from mc2.zoo.laws import SPLITS
+from mc2.zoo.fields import Fields, make_fields, standard
+from mc2.zoo.instance import generate, version_of
+from mc2.zoo.laws import size_of
 from mc2.zoo.shards import (
     Description,
     checksum_line,
@@ -102,12 +101,11 @@ def build_zoo(
         pickle without authentication.
     progress: called with (instances done, instances in all).
     """
-    refuse_walks(split, "builds")
-    grid, end = grid or Grid(), SPLITS.get(split, 0) if stop is None else stop
+    grid, end = grid or Grid(), size_of(split) if stop is None else stop
     asked = Description(
         split=split, range=(start, end), budgets=tuple(check_budgets(budgets)), grid=grid.size, bounds=grid.bounds,
-        seed=seed, device=device, file_format=file_format, shard_size=shard_size, generator_version=VERSION,
-        **{name: STANDARD[name] for name in ("sampling", "epsilon", "max_steps")},
+        seed=seed, device=device, file_format=file_format, shard_size=shard_size, generator_version=version_of(split),
+        **{name: standard(split)[name] for name in ("sampling", "epsilon", "max_steps")},
     )  # fmt: skip
     with nullcontext() if cluster is None else _connect(cluster) as client, holding(Path(folder)):
         return _build(Path(folder), asked, client, progress)
@@ -150,8 +148,9 @@ def make_shard(folder: str, number: int, advance: Callable[[int], None] | None =
     """Make a shard of a build folder, which says all there is to know; returns its bytes."""
     place = Path(folder)
     about = read_description(place)
-    if about.generator_version != VERSION:
-        raise InputError(f"{place} is of generator version {about.generator_version}; this mc2 has {VERSION}")
+    own = version_of(about.split)
+    if about.generator_version != own:
+        raise InputError(f"{place} is of generator version {about.generator_version}; this mc2 has {own}")
 
     def batches() -> Iterator[Fields]:
         indices = about.indices(number)

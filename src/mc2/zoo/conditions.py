@@ -105,15 +105,6 @@ def plain(domain: Domain) -> Domain:
     return domain
 
 
-def refuse_walks(split: str, who: str) -> None:
-    """Refuse the split on behalf of what is made of walks."""
-    if split == SPLIT:
-        raise InputError(
-            f"{who} hold walks, which do not reflect yet: split {SPLIT!r} has records and instances, from `mc2 zoo "
-            "records` and `mc2.zoo.generate`, and `mc2 evaluate` takes it"
-        )
-
-
 def _held(given: Given) -> Given:
     return Given(given.part, "robin", HELD) if given.kind == "neumann" else given
 

@@ -15,12 +15,18 @@ from mc2.problems import Problem
 from mc2.walks import estimate_batch
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.many import plan_for_batch
-from mc2.walks.options import Options
-from mc2.zoo.conditions import refuse_walks
+from mc2.walks.options import MAX_REFLECTED, Options
+from mc2.walks.plan import Plan
+from mc2.zoo.conditions import SPLIT
 from mc2.zoo.instance import Instance
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
 """How PDEZoo walks: what the paper's own numbers point to. Its epsilon is a length, whatever the size of a domain."""
+
+
+def standard(split: str) -> dict[str, Any]:
+    """How the instances of a split are walked: those of `conditions` by walks that reflect, which end later."""
+    return STANDARD | ({"sampling": "green", "max_steps": MAX_REFLECTED} if split == SPLIT else {})
 
 
 @dataclass(frozen=True)
@@ -76,28 +82,32 @@ def make_fields(
     seed: int = 0,
     device: str = "auto",
     epsilon: float = STANDARD["epsilon"],
-    max_steps: int = STANDARD["max_steps"],
-    sampling: str = STANDARD["sampling"],
+    max_steps: int | None = None,
+    sampling: str | None = None,
     stratify: bool = False,
     threads: int | None = None,
 ) -> Fields:
-    """Evaluate and walk instances, by default as PDEZoo does.
+    """Evaluate and walk instances, by default as PDEZoo does: see `standard`.
 
     budgets: increasing walks per pixel.
     grid: 256 × 256 on [-1, 1]² if not given.
     seed: of the walks; with the instance, it keys their random numbers.
     All else is as in `mc2.estimate`; epsilon is a length. Helmholtz problems are walked with u in the source.
+    Instances of `conditions` are not mixed with others.
     """
-    for instance in instances:
-        refuse_walks(instance.split, "fields")
-    grid = grid or Grid()
+    grid, kinds = grid or Grid(), {instance.split == SPLIT for instance in instances}
+    if len(kinds) > 1:
+        raise InputError(f"instances of {SPLIT!r} walk otherwise than those of other splits: make their fields apart")
+    own = standard(instances[0].split if instances else "test")
     chosen = Options(
-        seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps, sampling=sampling, stratify=stratify,
+        seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps or own["max_steps"],
+        sampling=sampling or own["sampling"], stratify=stratify,
         estimator="reduced", device=device, threads=threads,  # reduced: for Helmholtz
     )  # fmt: skip
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
-    if problems and choose_device(device, plan_for_batch(problems[0], chosen)) == "cuda":
-        found = _on_gpu(problems, keys, check_budgets(budgets), grid, chosen)
+    plans = [plan_for_batch(problem, chosen) for problem in problems]
+    if {choose_device(device, plan) for plan in plans} == {"cuda"}:
+        found = _on_gpu(plans, keys, check_budgets(budgets), grid, chosen)
     else:
         found = _on_cpu(problems, keys, budgets, grid, chosen)
     return Fields(tuple(instances), tuple(budgets), *found)
@@ -140,13 +150,11 @@ def _on_cpu(
     return *exact_fields(problems, grid, batch.mask), batch.mask, batch.mean, batch.variance, batch.counts, "cpu"
 
 
-def _on_gpu(
-    problems: list[Problem], keys: list[int], budgets: list[int], grid: Grid, options: Options
-) -> tuple[Any, ...]:
+def _on_gpu(plans: list[Plan], keys: list[int], budgets: list[int], grid: Grid, options: Options) -> tuple[Any, ...]:
     from mc2.walks.gpu.launch import evaluate_exact, walk_fields
     from mc2.walks.gpu.packing import pack
 
-    packed = pack([plan_for_batch(problem, options) for problem in problems], keys, options).upload()
+    packed = pack(plans, keys, options).upload()
     mean, variance, mask, counts = walk_fields(packed, grid, budgets, options)
     found = *evaluate_exact(packed, grid, mask), mask, mean, variance, counts
     return *(array.copy_to_host() for array in found), "cuda"

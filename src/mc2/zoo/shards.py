@@ -28,9 +28,10 @@ from mc2.reading.models import at_least, between, one_of, read_as, strict
 from mc2.reading.plain import file_sha256, naming
 from mc2.walks.engine import check_budgets
 from mc2.walks.options import Options
+from mc2.zoo.conditions import SPLIT
 from mc2.zoo.difficulty import REFERENCE_WALKS, tier
 from mc2.zoo.fields import Fields
-from mc2.zoo.laws import SPLITS
+from mc2.zoo.laws import SPLITS, size_of
 from mc2.zoo.records import to_record
 from mc2.zoo.shard_reader import Shard, open_shard, read_row
 
@@ -53,7 +54,7 @@ class Description:
     shard_size: instances in a shard.
     """
 
-    split: Annotated[str, one_of(*SPLITS)]
+    split: Annotated[str, one_of(*SPLITS, SPLIT)]
     range: tuple[int, int]
     budgets: tuple[int, ...]
     grid: int
@@ -68,7 +69,7 @@ class Description:
     max_steps: int
 
     def __post_init__(self) -> None:
-        (start, stop), size = self.range, SPLITS[self.split]
+        (start, stop), size = self.range, size_of(self.split)
         if not 0 <= start < stop <= size:
             raise InputError(f"range = {start}:{stop} must be A:B with 0 ≤ A < B ≤ {size}, the size of {self.split}")
         Options(self.seed, self.epsilon, self.max_steps, self.sampling, device=self.device)

@@ -27,10 +27,10 @@ from mc2.walks.gpu.launch import evaluate_boundary, evaluate_exact, unavailable,
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
 from mc2.walks.options import Options
-from mc2.zoo.conditions import refuse_walks
-from mc2.zoo.fields import STANDARD, boundary_fields, exact_fields
+from mc2.zoo.conditions import SPLIT
+from mc2.zoo.fields import boundary_fields, exact_fields, standard
 from mc2.zoo.instance import Instance, generate
-from mc2.zoo.laws import FAMILIES, SPLITS, families_of
+from mc2.zoo.laws import FAMILIES, SPLITS, families_of, size_of
 
 MAX_WORKERS = 8
 Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -103,9 +103,10 @@ class Stream:
         whole("batch", self.batch, 1, 65_536)
         whole("start", self.start, 0)
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
-        refuse_walks(self.split, "streams")
-        if self.split not in SPLITS:
-            raise unknown("split", self.split, SPLITS)
+        if self.split not in (*SPLITS, SPLIT):
+            raise unknown("split", self.split, [*SPLITS, SPLIT])
+        if self.extended and self.split == SPLIT:
+            raise InputError(f"a stream of {SPLIT!r} has no boundary data to extend: u is not given everywhere there")
         for family in self.families:
             if family not in families_of(self.split):
                 raise unknown(f"family of {self.split}", family, families_of(self.split))
@@ -120,7 +121,7 @@ class Stream:
 
     @property
     def options(self) -> Options:
-        return Options(seed=self.seed, device=self.device, estimator="reduced", **STANDARD)
+        return Options(seed=self.seed, device=self.device, estimator="reduced", **standard(self.split))
 
     def __iter__(self) -> Iterator[Examples]:
         if self.device == "cpu" or (self.device == "auto" and unavailable()):
@@ -155,7 +156,7 @@ class Stream:
     @property
     def _size(self) -> int:
         """Instances of the split that are of the wanted families."""
-        whole_turns, rest = divmod(SPLITS[self.split], len(families_of(self.split)))
+        whole_turns, rest = divmod(size_of(self.split), len(families_of(self.split)))
         return whole_turns * len(self._turns) + sum(turn < rest for turn in self._turns)
 
     def _index(self, place: int) -> int:

@@ -20,10 +20,11 @@ RULE_COLUMNS = 6
 SHAPE_NUMBERS = 6
 """Numbers of a shape in `shapes`, which has those of two."""
 
-ENDS, WALLS, VERTICES, STEPS, ROBIN, GIVEN, SOURCES, CONVEX = 0, 2, 4, 6, 7, 8, 9, 10
-"""Columns of `stars.columns`, in whole numbers: where a problem's rows of each kind begin, and end in the next column;
-where walks are cut off; and whether there are Robin walls, walls with data, a source, and walls that hide nothing."""
-STAR_COLUMNS = 11
+ENDS, WALLS, VERTICES, STAR_SOURCE, STEPS, ROBIN, GIVEN, CONVEX = 0, 2, 4, 6, 8, 9, 10, 11
+"""Columns of `stars.columns`, in whole numbers: where a problem's rows of each kind and its source's program begin,
+and end in the next column; where walks are cut off; and whether there are Robin walls, walls with data, and only walls
+that hide nothing."""
+STAR_COLUMNS = 12
 RATE, SHELL, CAP, WALL_CAP, NEAR, BOX = range(6)
 """Columns of `stars.numbers`, in float32: √λ, ε, caps of radii in general and on Robin walls, the distance within which
 a start point is on a wall, and the box outside of which a walk is lost."""

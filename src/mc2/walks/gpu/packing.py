@@ -109,24 +109,25 @@ def pack(
     operators = np.zeros((len(plans), 3))
     groups: dict[str, list[int]] = {}
     for number, plan in enumerate(plans):
-        program = plan.problem.domain.program
-        programs[number, DOMAIN : DOMAIN + 2] = domains.add(
-            program.code, program.constants, _domain_offsets(program.code)
-        )
-        programs[number, SHAPE_1 : BOOLEAN + 1], shapes[number] = _two_shapes(program.code, program.constants)
+        shape = plan.problem.domain.program
+        programs[number, DOMAIN : DOMAIN + 2] = domains.add(shape.code, shape.constants, _domain_offsets(shape.code))
+        programs[number, SHAPE_1 : BOOLEAN + 1], shapes[number] = _two_shapes(shape.code, shape.constants)
         tabled = programs[number, SHAPE_1] >= 0 and not plan.problem.reflecting
         operator = _table_operator(plan) if tabled else None
-        if operator is None:
+        table = None if operator is None else plan.problem.boundary
+        if plan.problem.reflecting:
+            kind, table = STARS, plan.problem.exact
+        elif operator is None:
             for first, function in zip((SOURCE, BOUNDARY, LAPLACIAN), plan.functions, strict=True):
                 if function is not None and function.program is not None:
                     programs[number, first : first + 2] = functions.add_function(function)
-            kind = STARS if plan.problem.reflecting else "general" if plan.source is not None else "laplace"
+            kind = "general" if plan.source is not None else "laplace"
         else:
-            table = plan.problem.boundary.program
-            terms = table.code[_offsets(table.code)]  # type: ignore[union-attr]
-            programs[number, TABLE : TABLE + 2] = functions.add(terms, table.constants)  # type: ignore[union-attr]
-            operators[number] = plan.problem.operator.coefficients if plan.source is not None else 0.0
             kind = {"laplace": "laplace table", "biharmonic": "biharmonic table"}.get(plan.name, "table")
+        if isinstance(table, TermSum):
+            program = table.program
+            programs[number, TABLE : TABLE + 2] = functions.add(program.code[_offsets(program.code)], program.constants)
+            operators[number] = plan.problem.operator.coefficients if plan.problem.source is not None else 0.0
         groups.setdefault(kind, []).append(number)
         programs[number, FAMILY : MOST_WALKS + 1] = plan.family, UNLIMITED if walks is None else walks[number]
         rules[number] = plan.parameter, options.shell(plan.problem.domain), plan.largest, *(operator or (0.0, 0.0, 0.0))

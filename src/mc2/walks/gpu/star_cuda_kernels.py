@@ -49,8 +49,7 @@ from mc2.walks.gpu.columns import (
     ROBIN,
     SCALED,
     SHELL,
-    SOURCE,
-    SOURCES,
+    STAR_SOURCE,
     STEPS,
     VERTICES,
     WALL_CAP,
@@ -180,7 +179,7 @@ def walk_stars(
         )  # fmt: skip
         rules = StarRules(
             rule[RATE], rule[SHELL], rule[CAP], rule[WALL_CAP], u32(own[STEPS]), stratify, own[ROBIN] != 0,
-            own[GIVEN] != 0, own[SOURCES] != 0, own[CONVEX] != 0, False, False, True,
+            own[GIVEN] != 0, own[STAR_SOURCE + 1] > own[STAR_SOURCE], own[CONVEX] != 0, False, False, True,
             (rule[BOX], rule[BOX + 1], rule[BOX + 2], rule[BOX + 3]),
         )  # fmt: skip
         if fresh:
@@ -228,7 +227,7 @@ def walk_stars(
             start, stop, factor, qx, qy = 0, 0, f32(0), x, y
             if part == PROGRAMS - 1:
                 if source != f32(0):
-                    start, stop = programs[problem, SOURCE], programs[problem, SOURCE + 1]
+                    start, stop = own[STAR_SOURCE], own[STAR_SOURCE + 1]
                     factor, qx, qy = source, found[0, 0], found[1, 0]
             elif sampled != f32(0):
                 if over:

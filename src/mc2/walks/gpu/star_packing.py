@@ -18,6 +18,7 @@ from mc2.walks.gpu.columns import (
     SCALED,
     STAR_COLUMNS,
     STAR_NUMBERS,
+    STAR_SOURCE,
     STEPS,
     VALUE,
     VERTICES,
@@ -73,7 +74,8 @@ def pack_stars(
     rows = [0, 0, 0]
     for index in chosen:
         problem = plans[index].problem
-        walker = Walker(problem, plans[index].parameter, options, 0)
+        source = plans[index].source
+        walker = Walker(problem, plans[index].parameter, options, 0, source=source is not None)
         boundary, rules, tables = walker.boundary, walker.rules, walker.tables
         programs = [
             {column: add(function) for column, function in data_programs(condition).items()}
@@ -85,7 +87,9 @@ def pack_stars(
         for kind, (column, table) in enumerate(zip((ENDS, ENDS + 2, VERTICES), tables[:3], strict=True)):
             columns[index, column : column + 2] = rows[kind], rows[kind] + len(table)
             rows[kind] += len(table)
-        columns[index, STEPS : CONVEX + 1] = steps[index], rules.robin, rules.given, rules.source, rules.convex
+        columns[index, STEPS : CONVEX + 1] = steps[index], rules.robin, rules.given, rules.convex
+        if source is not None:
+            columns[index, STAR_SOURCE : STAR_SOURCE + 2] = add(source)
         near = ON_WALL * problem.domain.size
         numbers[index] = rules.rate, rules.epsilon, rules.cap, rules.wall_cap, near, *rules.box
         assert len(numbers[index, BOX:]) == len(rules.box)
