@@ -1,5 +1,7 @@
 """Problems with coefficients that vary, through every door: answers, or a line that says why not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,11 +29,11 @@ def solution(problem):
 def test_solve(problem, solution):
     error = np.abs(solution.values - problem.on_grid(problem.exact, GRID))[solution.mask]
     assert solution.method == "collocation"
-    assert solution.reason == "fitted by collocation, judged at fresh points, by a bound"
+    assert solution.reason == "fitted by collocation, judged at fresh points, by a bound, and by walks, which agree"
     assert solution.converged
     assert error.max() < 1e-11
     assert np.sqrt(np.mean(error**2)) < solution.standard_error.max() < 1e-9
-    assert [step.kind for step in solution.history] == ["collocation"]
+    assert [step.kind for step in solution.history] == ["collocation", "judge"]
 
 
 def test_answers(solution):
@@ -61,14 +63,46 @@ def test_save_and_load(solution, tmp_path):
     assert again(0.1, 0.5) == pytest.approx(np.exp(0.1) * np.sin(1), abs=1e-10)
 
 
-def test_certificates_are_bounds(problem, solution):
+def test_certificates_are_from_walks(problem, solution):
     own = solution.certify(8, 200)
-    assert own.kind == "bound"
-    assert own.overall.rms.high < 1e-9
-    wrong = mc2.certify(problem, lambda x, y: np.exp(x) * np.sin(2 * y) + 0.01, grid=GRID)
-    assert (wrong.kind, wrong.walks) == ("bound", 0)
+    assert own.kind == "walks"
+    assert own.overall.rms.high < 1e-11
+    wrong = mc2.certify(problem, lambda x, y: np.exp(x) * np.sin(2 * y) + 0.01, 8, 200, grid=GRID)
+    assert (wrong.kind, wrong.walks) == ("walks", 1600)
     assert wrong.overall.rms.low == pytest.approx(0.01, rel=1e-6)
-    assert "a bound from least squares" in str(wrong)
+
+
+def test_where_walks_cannot_judge_certificates_are_bounds():
+    """With conditions that reflect walks, and with a reaction that lets them grow."""
+    for given in (
+        {"diffusion": "1.5 + 0.5*x", "boundary": {"rim": mc2.Robin(1.0)}},
+        {"diffusion": "1.5 + 0.5*x", "reaction": -8},
+    ):
+        problem = mc2.Elliptic(Disk(), exact="exp(x)*sin(2*y)", **given)
+        solution = mc2.solve(problem, grid=GRID)
+        assert solution.reason == "fitted by collocation, judged at fresh points, by a bound"
+        wrong = mc2.certify(problem, lambda x, y: np.exp(x) * np.sin(2 * y) + 0.01, grid=GRID)
+        assert (wrong.kind, wrong.walks) == ("bound", 0)
+        assert wrong.overall.rms.low == pytest.approx(0.01, rel=1e-5)
+        assert "a bound from least squares" in str(wrong)
+
+
+def test_a_bound_that_walks_contradict_is_not_believed(problem, monkeypatch):
+    """A fit that is wrong by more than it says has not converged, and its error bars are what walks see."""
+    from mc2.fits.collocation import fit_collocation
+    from mc2.solvers import by_collocation
+
+    def claimed(problem):
+        found = fit_collocation(problem)
+        ((basis, coefficients),) = found.field.parts
+        coefficients = coefficients + 0.01 * (np.arange(coefficients.size) == 0)
+        return replace(found, field=replace(found.field, parts=((basis, coefficients),)))
+
+    monkeypatch.setattr(by_collocation, "fit_collocation", claimed)
+    found = mc2.solve(problem, grid=GRID)
+    assert not found.converged
+    assert found.reason.endswith("walks contradict it, and are believed")
+    assert 0.008 < found.standard_error.max() < 0.012
 
 
 @pytest.mark.parametrize("length", [1e-6, 1e6])
@@ -102,17 +136,17 @@ def test_who_cannot_do_it_says_so(problem, corrector):
     assert "\n" not in str(caught.value)
 
 
-def test_walks_say_what_they_cannot_do(problem):
-    for call in (
-        lambda: mc2.estimate(problem, grid=GRID),
-        lambda: mc2.estimate_batch([problem], grid=GRID),
-        lambda: mc2.trajectory(problem, [8], grid=GRID),
-        lambda: mc2.estimate(problem, grid=GRID, estimator="reduced"),
-        lambda: mc2.solve(problem, corrector="wos", grid=GRID),
-        lambda: mc2.solve(problem, corrector=lambda seen: seen.mean, grid=GRID),
-    ):
-        with pytest.raises(InputError, match=r"cannot|drift|reduced"):
-            call()
+def test_plain_walks(problem):
+    """By all doors the same; but PDEZoo's reduced walks, and derivatives, are not of such problems."""
+    found = mc2.estimate(problem, 4, grid=16)
+    assert mc2.trajectory(problem, [2, 4], grid=16)[1] == found
+    np.testing.assert_array_equal(mc2.solve(problem, 4, corrector="wos", grid=16).values, found.mean)
+    batch = mc2.estimate_batch([problem], [4], grid=found.grid)
+    np.testing.assert_array_equal(batch.mean[0, 0], found.mean.astype(np.float32))
+    with pytest.raises(InputError, match="reduced"):
+        mc2.estimate(problem, grid=GRID, estimator="reduced")
+    with pytest.raises(InputError, match="nor its derivatives"):
+        mc2.solve(problem, grid=16).certify_gradient([(0.1, 0.5)])
 
 
 def test_methods_of_the_benchmark_say_so(problem):

@@ -79,11 +79,11 @@ def certify(
     confidence: of the intervals.
     seed: another one gives other points and walks.
     epsilon, unit, sampling, threads: of the walks, as of `mc2.estimate`; those of a `Solution` if none is given.
-    max_steps: where a walk is cut off; if not given, 1,024, or 65,536 where some part reflects.
+    max_steps: where a walk is cut off; if not given, 1,024, or 65,536 where some part reflects or coefficients vary.
 
     A problem that walks cannot judge gets a bound from least squares, which `kind` says: Helmholtz problems where k² is
     too large or some part reflects, those with Neumann conditions all around, clamped plates, and those whose
-    coefficients vary.
+    coefficients vary where some part reflects, or where walks would have no finite variance.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem = {short(problem)}: must be a problem, such as mc2.Poisson(...)")

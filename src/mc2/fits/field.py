@@ -69,6 +69,16 @@ class Field:
             out += basis.gradient(coefficients, x, y)
         return out[0].reshape(shape), out[1].reshape(shape)
 
+    def applied(self, problem: Problem, x: Array, y: Array) -> Array:
+        """Lu of the field at points, where it is not f: by the lift, or by derivatives of what was collocated."""
+        out = self.lift.applied(x, y) if self.lift else np.zeros(x.size)
+        for basis, own in self.parts:
+            if isinstance(basis, CollocationBasis):
+                a, bx, by, c = problem.operator.expanded(x, y)
+                gx, gy = basis.gradient(own, x, y)
+                out += a * basis.laplacian(own, x, y) + bx * gx + by * gy + c * basis.sum(own, x, y)
+        return out
+
     @property
     def layers(self) -> list[tuple[Layer, Array]]:
         """The parts that are double layers."""
@@ -82,6 +92,8 @@ class Field:
     @property
     def exact(self) -> bool:
         """Whether Lu = f, as far as can be measured."""
+        if any(isinstance(basis, CollocationBasis) for basis, _ in self.parts):
+            return False
         return self.resolution is None or self.resolution.negligible
 
     def error(self, x: Array, y: Array) -> Array:
@@ -199,11 +211,11 @@ def source_residual(problem: Problem, field: Field, samples: Samples) -> Array:
     Where it is rough, it is spread first, which changes that error by no more than `Field.unsampled`.
     """
     assert problem.source is not None
-    source, lift = problem.source, field.lift
+    source = problem.source
     mollifier = None if field.resolution is None else field.resolution.mollifier
 
     def left(x: Array, y: Array) -> Array:
-        return source(x, y) if lift is None else source(x, y) - lift.applied(x, y)
+        return source(x, y) - field.applied(problem, x, y)
 
     def spread(x: Array, y: Array) -> Array:
         return left(x, y) if mollifier is None else mollifier.spread(left, x, y)

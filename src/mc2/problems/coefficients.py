@@ -98,7 +98,7 @@ class Coefficients:
         known = self._derivatives(kinks=True)
         if known is not None:
             return known.x, known.y
-        return self._difference(1, 0), self._difference(0, 1)
+        return self._difference(self.diffusion, 1, 0), self._difference(self.diffusion, 0, 1)
 
     @cached_property
     def laplacian(self) -> Function:
@@ -119,6 +119,18 @@ class Coefficients:
 
         return Composed(compute, f"Laplacian of {alpha.text}")
 
+    @cached_property
+    def drift_slopes(self) -> tuple[Function, Function, Function, Function]:
+        """∂ω₁/∂x, ∂ω₁/∂y, ∂ω₂/∂x, ∂ω₂/∂y: exact for formulas, beside their kinks; else by differences."""
+        found: list[Function] = []
+        for part in self.drift:
+            if isinstance(part, Expression):
+                known = derivatives(part, True)
+                found += [known.x, known.y]
+            else:
+                found += [self._difference(part, 1, 0), self._difference(part, 0, 1)]
+        return tuple(found)  # type: ignore[return-value]
+
     def _derivatives(self, kinks: bool) -> Any:
         """Exact derivatives of α; None where it has no formula."""
         if not isinstance(self.diffusion, Expression):
@@ -128,16 +140,16 @@ class Coefficients:
         except InputError as error:
             raise InputError(f"diffusion = {short(self.diffusion.text)}: {error}") from None
 
-    def _difference(self, dx: int, dy: int) -> Function:
-        alpha, h = self.diffusion, self.step
+    def _difference(self, function: Function, dx: int, dy: int) -> Function:
+        h = self.step
 
         def compute(x: Array, y: Array) -> Array:
             total = np.zeros(x.shape)
             for k, weight in enumerate(FIRST, 1):
-                total += weight * (alpha(x + k * h * dx, y + k * h * dy) - alpha(x - k * h * dx, y - k * h * dy))
+                total += weight * (function(x + k * h * dx, y + k * h * dy) - function(x - k * h * dx, y - k * h * dy))
             return total / h
 
-        return Composed(compute, f"derivative of {alpha.text}")
+        return Composed(compute, f"derivative of {function.text}")
 
     def applied_to(self, u: Function) -> Function:
         """∇·(α∇u) + ω·∇u − σu of a function that can be written as an expression."""

@@ -1,6 +1,7 @@
 """`trefftz`: lift and boundary least squares alone, a classical spectral solver without walks."""
 
 import time
+from collections.abc import Sequence
 from typing import ClassVar, final
 
 import numpy as np
@@ -66,7 +67,7 @@ class BoundaryCorrector(Corrector):
         resolved = _resolved(fit)
         reason = reason if resolved else unresolved(fit.field)
         return solution_of_fit(
-            problem, grid, options, self.name, fit.field, values, step, evaluator,
+            problem, grid, options, self.name, fit.field, values, [step], evaluator,
             converged=met and resolved, reason=reason,
         )  # fmt: skip
 
@@ -84,15 +85,15 @@ def solution_of_fit(
     method: str,
     field: Field,
     values: Array,
-    step: Round,
+    steps: Sequence[Round],
     evaluator: Evaluator,
     *,
     converged: bool,
     reason: str,
 ) -> Solution:
-    """A solution from a single fit, without walks.
+    """A solution from a single fit, which walks may have judged.
 
-    values: of the field on the grid. step: the fit, as the history tells it.
+    values: of the field on the grid. steps: the fit, and who judged it, as the history tells them.
     """
     return Solution(
         problem=problem,
@@ -100,9 +101,9 @@ def solution_of_fit(
         mask=problem.mask(grid),
         values=values,
         method=method,
-        history=(step,),
-        walks=0,
-        seconds=step.seconds,
+        history=tuple(steps),
+        walks=sum(step.points * step.walks for step in steps),
+        seconds=sum(step.seconds for step in steps),
         evaluator=evaluator,
         fitted=field,
         options=options,

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mc2.checks import whole
+from mc2.compute.blas import one_thread
 from mc2.errors import InputError, short
+from mc2.fits.collocation import fit_collocation
 from mc2.fits.edge import Edge, LeftOver
 from mc2.fits.features import can_enclose
 from mc2.fits.field import Field
@@ -42,7 +44,7 @@ COMPARED = 512
 """Points at which the two are compared to tell, about."""
 UNSAMPLED = 1e-10
 """Part of the largest value below which an error for the source is not worth sampling it."""
-FITTED = ("mc2-rounds", "trefftz")
+FITTED = ("mc2-rounds", "trefftz", "collocation")
 """Correctors whose fitted fields are as good as any that could be found for a control variate."""
 NOT_ENCLOSED = "{} cannot be enclosed: a feature narrower than all samples may be missed"
 
@@ -236,6 +238,9 @@ def control_for(problem: Problem, options: Options, claim: Claim) -> Field:
     """The control variate that `solve` would find, from walks of its own; no better than a claim's error asks for."""
     from mc2.solvers.by_rounds import find_control
 
+    if not problem.operator.has_trefftz:
+        with one_thread():
+            return fit_collocation(problem).field
     steps = max(options.max_steps, 1024)
     quiet = replace(options, device="cpu", estimator="standard", stratify=False, max_steps=steps)
     some = slice(None, None, max(1, claim.x.size // COMPARED))

@@ -92,7 +92,7 @@ def certify_gradient(
 
 def check_walkable(problem: Problem, field: Field) -> None:
     """Refuse where walks of what is left over do not tell a gradient."""
-    if problem.reflecting or not can_walk(problem):
+    if problem.reflecting or problem.operator.varying is not None or not can_walk(problem):
         raise InputError("walks cannot judge this problem, nor its derivatives: see the note of certify")
     if not field.exact:
         raise InputError("derivatives are certified where the source is resolved, and this one is not: see reason")

@@ -66,7 +66,8 @@ def solve_many(
     options = Options.of(problems[0], walking, chosen.max_steps)
     grid = as_grid(grid, problems[0].domain)
     problems[0].mask(grid)  # refused in the user's units
-    apart = any(problem.reflecting for problem in problems) or not can_walk(problems[0])
+    apart = any(problem.reflecting for problem in problems)
+    apart = apart or not problems[0].operator.has_trefftz or not can_walk(problems[0])
     if apart or not isinstance(chosen, RoundsCorrector | EstimateCorrector):
         how = asdict(goal) | asdict(options) | {"corrector": corrector, "grid": grid, "progress": progress}
         return [solve(problem, **how) for problem in problems]

@@ -100,6 +100,8 @@ def estimate_many(
     chosen = options[0]
     last = whole("first_walk", first_walk, 0, MAX_WALKS - 1) + whole("walks", walks, 1, MAX_WALKS)
     how: dict[str, Any] = {"grid": grid, "points": points, "instance": instance, "first_point": first_point}
+    if problems[0].operator.varying is not None:
+        raise InputError("walks of several problems together cannot do coefficients that vary: use mc2.estimate")
     framed = [engine.frame_and_plan(problem, chosen) for problem in problems]
     devices = {engine.choose_device("cpu" if first_walk else chosen.device, plan) for _, plan in framed}
     if devices == {"cuda"} or any(problem.reflecting for problem in problems):

@@ -4,6 +4,7 @@ The first tells how large k² may be before Helmholtz walks lose their meaning; 
 for those who compute eigenvalues more accurately.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 UNKNOWNS = 1500
 """Grid points wanted inside the domain; gives λ₁ to better than 1 % on the shapes of the tests."""
+DENSE = 50
+"""Grid points below which eigenvalues are found all at once."""
 MOST_LINES = 1500
 """Grid lines across the domain, at most."""
 
@@ -35,12 +38,27 @@ def coarse_eigenvalues(domain: Domain, count: int, unknowns: int) -> NDArray[np.
     """
     from scipy.sparse.linalg import eigs
 
-    matrix = _differences(domain, unknowns)
+    matrix, _ = _differences(domain, unknowns)
     size = matrix.shape[0]
-    if size < max(50, 3 * count):
+    if size < max(DENSE, 3 * count):
         return np.sort(np.linalg.eigvals(matrix.toarray()).real)[:count]
     found = eigs(matrix.tocsc(), k=count, sigma=0.0, v0=_start(size, count), return_eigenvectors=False)
     return np.sort(found.real)
+
+
+def lowest_eigenvalue(domain: Domain, potential: Callable[..., NDArray[np.float64]]) -> float:
+    """The lowest eigenvalue of −Δ + potential, a function of x and y, with zero boundary values."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import eigs
+
+    plain, points = _differences(domain, UNKNOWNS)
+    values = potential(*points)
+    matrix = (plain + diags(values)).tocsc()
+    if values.size < DENSE:
+        return float(np.linalg.eigvals(matrix.toarray()).real.min())
+    # all are above the least value of the potential: the one nearest to that is the lowest
+    found = eigs(matrix, k=1, sigma=float(values.min()), v0=_start(values.size, 1), return_eigenvectors=False)
+    return float(found.real[0])
 
 
 def _start(size: int, count: int) -> NDArray[np.float64]:
@@ -48,14 +66,15 @@ def _start(size: int, count: int) -> NDArray[np.float64]:
     return np.ones(size) if count == 1 else np.random.default_rng(0).uniform(0.5, 1.5, size)
 
 
-def _differences(domain: Domain, unknowns: int) -> "csr_matrix":
+def _differences(domain: Domain, unknowns: int) -> tuple["csr_matrix", NDArray[np.float64]]:
     """−Δ by five-point differences that know where the boundary crosses the grid.
 
     At a neighbour outside the domain the arm of the stencil is shortened to the boundary (Shortley and Weller, 1938).
+    Second, the points [2, unknown].
     """
     from scipy.sparse import csr_matrix
 
-    d, h = _resolve(domain, unknowns)
+    d, h, axes = _resolve(domain, unknowns)
     inside = d > 0
     number = np.full(d.shape, -1)
     number[inside] = np.arange(inside.sum())
@@ -80,11 +99,12 @@ def _differences(domain: Domain, unknowns: int) -> "csr_matrix":
     rows.append(np.arange(count))
     columns.append(np.arange(count))
     entries.append(diagonal)
-    return csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), (count, count))
+    matrix = csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), (count, count))
+    return matrix, np.stack(np.meshgrid(*axes, indexing="ij"))[:, inside]
 
 
-def _resolve(domain: Domain, unknowns: int) -> tuple[np.ndarray, float]:
-    """Signed distances on a grid around the domain, fine enough for so many points inside, and its spacing."""
+def _resolve(domain: Domain, unknowns: int) -> tuple[np.ndarray, float, tuple[np.ndarray, np.ndarray]]:
+    """Signed distances on a grid around the domain, fine enough for so many points inside, its spacing, its x and y."""
     xmin, xmax, ymin, ymax = domain.bounds
     size = max(xmax - xmin, ymax - ymin)
     count = 48
@@ -100,4 +120,4 @@ def _resolve(domain: Domain, unknowns: int) -> tuple[np.ndarray, float]:
         count = min(MOST_LINES, int(count * min(8.0, np.sqrt(1.2 * unknowns / max(inside, 1)))) + 1)
     if inside < 9:
         raise InputError(f"{domain!r} is too thin to compute its eigenvalues")
-    return d, h
+    return d, h, (x, y)

@@ -60,8 +60,8 @@ def estimate(
     epsilon: a walk ends this close to the boundary, as a part of half the domain's size; 1e-4 is small against the
         noise of any practical budget.
     unit: the length that epsilon is a part of, instead of half the domain's size.
-    max_steps: where a walk is cut off. If not given, 128, ten times the usual length; with Neumann or Robin conditions,
-        where walks go on until they meet another part, 65,536.
+    max_steps: where a walk is cut off. If not given, 128, ten times the usual length; 65,536 with Neumann or Robin
+        conditions, where walks go on until they meet another part, and with coefficients that vary.
     sampling: of sources: `green`, or `uniform` as in PDEZoo, where no walk is reflected.
     stratify: spread the first directions evenly.
     estimator: `standard`, or `reduced` for PDEZoo's Helmholtz trajectories.
@@ -190,6 +190,10 @@ def choose_device(device: str, plan: Plan) -> str:
     """`cpu` or `cuda`: what was asked for, or for `auto` the GPU where there is one and the functions allow it."""
     if device == "cpu":
         return "cpu"
+    if plan.problem.operator.varying is not None:
+        if device == "cuda":
+            raise InputError("device 'cuda' walks no problems with coefficients that vary: use 'cpu' or 'auto'")
+        return "cpu"
     from mc2.walks.gpu.launch import can_run, unavailable
 
     reason = unavailable()
@@ -213,6 +217,10 @@ def _runner(device: str, plan: Plan) -> Callable[[Plan, Run], Tally]:
         from mc2.walks.stars import run_stars
 
         return run_stars
+    if plan.problem.operator.varying is not None:
+        from mc2.walks.tracking import run_tracked
+
+        return run_tracked
     if plan.compiled:
         return run_cpu
     from mc2.walks.cpu.arrays import run_arrays

@@ -103,11 +103,15 @@ def find_exits(
         from mc2.walks.stars import find_star_exits
 
         return find_star_exits(problem, points, walks, options, instance, progress, sampled)
+    if problem.operator.varying is not None:
+        from mc2.walks.tracking import find_tracked_exits
+
+        return find_tracked_exits(problem, points, walks, options, instance, progress, sampled=sampled)
     if isinstance(problem.domain, Exterior):
         return _from_outside(problem, points, walks, options, instance, progress)
     found, met, counts = _walk(problem, points, walks, options, instance, progress, sampled)
     samples = _samples(problem, met.astype(float)) if sampled else None
-    return Exits(*_on_boundary(problem, found, options, instance), int(counts[0]), int(counts[1]), samples)
+    return Exits(*on_boundary(problem, found, options, instance), int(counts[0]), int(counts[1]), samples)
 
 
 def _from_outside(
@@ -124,15 +128,15 @@ def _from_outside(
         return found.astype(float)
 
     found, lost = walk_outside(problem.domain, points, walks, (options.seed, instance), run)
-    return Exits(*_on_boundary(problem, found, options, instance), int(totals[0]), int(totals[1]) + lost)
+    return Exits(*on_boundary(problem, found, options, instance), int(totals[0]), int(totals[1]) + lost)
 
 
-def _on_boundary(
+def on_boundary(
     problem: Problem, found: NDArray[np.floating], options: Options, instance: int
 ) -> tuple[Array, Array, Array, Array]:
     """x, y, weight and share, with the points on the boundary in full precision."""
     x, y, weight, share = found.astype(float)
-    on = _onto(problem.domain, (x + 1j * y).ravel())
+    on = onto(problem.domain, (x + 1j * y).ravel())
     on = on.reshape(x.shape)
     beside = BESIDE * problem.domain.size * _has_slits(problem.domain)
     leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance), beside)
@@ -183,7 +187,7 @@ def _has_slits(domain: Domain) -> bool:
     return any(isinstance(leaf, Slit) for leaf in domain.leaves())
 
 
-def _onto(domain: Domain, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def onto(domain: Domain, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Ends of walks, from float32 to full precision; beside a slit, on the side where they are."""
     if _has_slits(domain):
         pieces = domain.pieces

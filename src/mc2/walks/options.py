@@ -16,7 +16,8 @@ Result = TypeVar("Result")
 MAX_KEY = (1 << 64) - 1
 """Seeds and instance numbers have 64 bits."""
 MAX_STEPS, MAX_REFLECTED = 128, 65_536
-"""Steps of walks that end wherever they meet the boundary, and of those that some parts reflect, if not said."""
+"""Steps of walks that end wherever they meet the boundary, and of those that some parts reflect or that
+coefficients lead, if not said."""
 DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -95,10 +96,11 @@ def show_walk_options(function: Callable[Arguments, Result]) -> Callable[Argumen
 
 
 def steps_allowed(problem: object, max_steps: int | None, usual: int = MAX_STEPS) -> int:
-    """`max_steps`; if it is not given, `usual`, or more where some part of the problem's boundary reflects."""
+    """`max_steps`; if it is not given, `usual`, or more where a part of the boundary reflects or coefficients vary."""
     if max_steps is not None:
         return max_steps
-    return MAX_REFLECTED if isinstance(problem, Problem) and problem.reflecting else usual
+    longer = isinstance(problem, Problem) and (problem.reflecting or problem.operator.varying is not None)
+    return MAX_REFLECTED if longer else usual
 
 
 def in_frame(chosen: Options, frame: Frame) -> Options:

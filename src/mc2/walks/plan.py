@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from mc2.problems.boundary_data import insulated
 from mc2.problems.problem import need_dirichlet
 from mc2.walks.eigenvalue import first_eigenvalue
 
-KINDS = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz")
+KINDS = ("laplace", "poisson", "yukawa", "biharmonic", "helmholtz", "elliptic")
 """Kinds of walks, in the order of the kernels' numbers."""
 SAMPLINGS = ("green", "uniform")
 ESTIMATORS = ("standard", "reduced")
@@ -36,7 +36,7 @@ class Plan:
 
     name: of the kind of walk, or `reduced`.
     family: its number in the kernels.
-    parameter: μ or k, else 0.
+    parameter: μ or k; σ̄ where coefficients vary; else 0.
     largest: a cap on radii.
     """
 
@@ -69,7 +69,10 @@ class Plan:
         found = hashlib.sha256(repr((self.name, self.parameter, self.largest)).encode())
         found.update(domain.program.code.tobytes() + domain.program.constants.tobytes())
         inside: Any = None
-        for function, edge in zip(functions, (False, True, True), strict=True):
+        varying = self.problem.operator.varying
+        coefficients = () if varying is None else tuple(varying.functions.values())
+        edges = (False, True, True, *(False for _ in coefficients))
+        for function, edge in zip((*functions, *coefficients), edges, strict=True):
             found.update(b"none" if function is None else b"data")
             if function is None:
                 continue
@@ -128,6 +131,8 @@ def make_plan(problem: Problem, estimator: str = "standard", *, returning: bool 
     if estimator == "reduced":
         return _reduced(problem)
     operator = problem.operator
+    if operator.varying is not None:
+        return _varying(problem)
     if problem.clamped:
         need_dirichlet(problem, "walks")
     if problem.reflecting:
@@ -140,6 +145,17 @@ def make_plan(problem: Problem, estimator: str = "standard", *, returning: bool 
         _check_helmholtz(problem, operator.rate)
         largest = HELMHOLTZ_RADIUS / operator.rate
     return Plan(kind, KINDS.index(kind), problem, problem.source, operator.rate, largest)
+
+
+@lru_cache(maxsize=4)
+def _varying(problem: Problem) -> Plan:
+    """The plan where coefficients vary; refused where no walks are known that have a finite variance."""
+    from mc2.walks.screened import Screened
+
+    need_dirichlet(problem, "walks through coefficients that vary")
+    screened = Screened(problem)
+    screened.check()
+    return Plan("elliptic", KINDS.index("elliptic"), problem, problem.source, screened.majorant())
 
 
 def _kind(problem: Problem) -> str:
@@ -156,9 +172,16 @@ def can_walk(problem: Problem) -> bool:
     """Whether walks can solve it.
 
     A Helmholtz problem only while k² is below half the first eigenvalue, and without reflecting parts; and none with
-    Neumann conditions all around, where walks would never end. Clamped plates they cannot, nor coefficients that vary.
+    Neumann conditions all around, where walks would never end. Clamped plates they cannot, nor coefficients that vary
+    where some part reflects, that are not smooth, or that let weights grow too much.
     """
     operator = problem.operator
+    if operator.varying is not None:
+        try:
+            _varying(problem)
+        except InputError:
+            return False
+        return True
     if problem.clamped or not operator.has_green:
         return False
     if problem.reflecting:

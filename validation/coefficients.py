@@ -1,0 +1,102 @@
+"""Walks through coefficients that vary against exact solutions: bias for several majorants, and rate.
+
+    python -m validation.coefficients [--json] [--walks 1024] [--only "contrast 2" …]     some minutes
+
+z is the error at a point in its standard errors, at 200 points. Without bias it has mean 0 and variance 1. The slope is
+that of log MSE over log budget, −1 in theory. The tests assert a part of it.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+import mc2
+from mc2.geometry import Annulus, Disk, Ellipse, Polygon, Square
+from mc2.problems import Problem
+from mc2.walks import Options
+from mc2.walks.options import MAX_REFLECTED
+from mc2.walks.plan import make_plan
+from mc2.walks.start_points import StartPoints
+from mc2.walks.tracking import run_tracked
+from validation.markdown import table
+
+EXACT = "sin(3*x)*cos(2*y) + exp(x)*tanh(y)"
+L_SHAPE = Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+PROBLEMS: dict[str, Problem] = {
+    "contrast 2": mc2.Elliptic(Ellipse(1.2, 0.8), diffusion="1 + sin(3*x)*cos(2*y)/3", exact=EXACT),
+    "contrast 10": mc2.Elliptic(Square(0.9, angle=0.3), diffusion="exp(1.15*sin(2*x + y))", exact=EXACT),
+    "contrast 100": mc2.Elliptic(L_SHAPE, diffusion="exp(2.3*sin(2*x - y))", exact=EXACT),
+    "negative": mc2.Elliptic(Disk(), diffusion="1/(1 + 0.5*x**2)", reaction="-1.5 - y", exact=EXACT),
+    "screened": mc2.Elliptic(Annulus(0.35, 1.1), diffusion="1.5 + 0.5*x", reaction="20*(1 + x**2)", exact=EXACT),
+    "drift": mc2.Elliptic(
+        Disk(), diffusion="1 + 0.3*sin(2*x)", drift=("1 - 2*y + 0.5*x", "2*x + 0.3*y"), reaction="1 + x", exact=EXACT
+    ),
+}
+"""Least and largest α in the domain are in the ratio that the name says; σ' < 0 somewhere in most of them."""
+MAJORANTS = (0.5, 1.0, 2.0, 4.0)
+POINTS = 200
+DOUBLINGS = 10
+
+
+def walk(name: str, factor: float, budgets: list[int], seed: int = 0, count: int = POINTS) -> tuple[np.ndarray, int]:
+    """Errors and standard errors at points [2, budget, point], with a factor of the majorant; and the steps in all."""
+    problem = PROBLEMS[name]
+    plan = make_plan(problem)
+    plan = replace(plan, parameter=factor * plan.parameter)
+    points = problem.domain.sample_interior(count, seed=7)
+    starts = StartPoints.make(problem, None, points, 0)
+    options = Options(seed=seed, max_steps=MAX_REFLECTED, device="cpu")
+    found = run_tracked(plan, starts, budgets, options, 0, None)
+    numbers = np.array(budgets)
+    mean = found.sums[:, :, 0] / numbers
+    variance = np.maximum(found.sums[:, :, 1] / numbers - mean**2, 0) / np.maximum(numbers - 1, 1)
+    exact = problem.exact(*points.T)
+    return np.stack([(mean - exact[:, None]).T, np.sqrt(variance).T]), int(found.counts[0])
+
+
+def lowest(name: str) -> float:
+    """The least σ' at points of the domain."""
+    from mc2.walks.screened import Screened
+
+    problem = PROBLEMS[name]
+    return float(Screened(problem).potential(*problem.domain.sample_interior(2000, seed=1).T).min())
+
+
+def measure(walks: int, only: list[str]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for number, name in enumerate(only):
+        for index, factor in enumerate(MAJORANTS):
+            budgets = [max(2, walks >> k) for k in range(DOUBLINGS, -1, -1)]
+            budgets = sorted(set(budgets))
+            (errors, bars), steps = walk(name, factor, budgets, seed=10 * number + index)
+            z = errors[-1] / bars[-1]
+            squares = np.mean(errors**2, axis=1)
+            rows.append({
+                "problem": name, "majorant": factor, "least σ'": lowest(name), "points": z.size,
+                "mean z": float(z.mean()), "std of z": float(z.std()), "largest": float(np.abs(z).max()),
+                "slope": float(np.polyfit(np.log(budgets), np.log(squares), 1)[0]),
+                "error of 1,024 walks": float(np.sqrt(np.mean(bars[-1] ** 2) * walks / 1024)),
+                "steps": steps / (z.size * walks),
+            })  # fmt: skip
+            print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one object on stdout")
+    parser.add_argument("--walks", type=int, default=1024, help="from every point")
+    parser.add_argument("--only", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
+    given = parser.parse_args()
+    rows = measure(given.walks, given.only)
+    if given.json:
+        print(json.dumps({"walks": given.walks, "rows": rows}, indent=1))
+        return
+    print(table(list(rows[0]), [[f"{v:.3g}" if isinstance(v, float) else v for v in row.values()] for row in rows]))
+
+
+if __name__ == "__main__":
+    main()
