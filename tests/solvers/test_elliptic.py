@@ -150,7 +150,7 @@ def test_plain_walks(problem):
 
 
 def test_methods_of_the_benchmark_say_so(problem):
-    for name in ("fd", "mc2-physics", "mean"):
+    for name in ("mc2-physics", "mean"):
         with pytest.raises(InputError, match="gives no field of elliptic problems"):
             mc2.certify(problem, name, grid=GRID)
         assert problem.name not in make_method(name).families

@@ -1,6 +1,6 @@
 """Finite differences: what a classical solver gets from the whole problem, boundary data included.
 
-Δu + cu = f becomes a sparse linear system on the lattice of pixel centres, continued to wherever the domain reaches
+∇·(α∇u) + ω·∇u + cu = f becomes a sparse linear system on the lattice of pixel centres, continued to wherever the domain reaches
 (see `stencils.py`). The biharmonic equation becomes two of them: Δv = f with v = h on the boundary, then Δu = v with
 u = g. Errors fall with the square of the spacing.
 """
@@ -20,6 +20,7 @@ from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.problems import Problem
+from mc2.zoo.laws import FAMILIES
 
 Inverse = Callable[[Array], Array]
 MAX_UNKNOWNS = 1 << 20
@@ -36,6 +37,7 @@ class Differencing(Method):
     base: ClassVar[str]
     setting = "dense"
     reads = ("grid", "problem")
+    families = (*FAMILIES, "elliptic")
 
     def __init__(self, refine: int = 1) -> None:
         self.refine = whole("refine", refine, 1)
@@ -56,20 +58,24 @@ class Differencing(Method):
     def field(self, problem: Problem, grid: Grid) -> Array:
         """The solution on the grid, 0 outside the domain."""
         lattice = make_lattice(problem.domain, grid, self.refine)
-        differences = make_differences(problem.domain, lattice)
+        differences = make_differences(problem.domain, lattice, problem.operator.varying)
         if not differences.x.size:
             return np.zeros(grid.shape)
         return lattice.read(self._values(problem, differences))
 
     def _values(self, problem: Problem, differences: Differences) -> Array:
-        """u at the lattice points: (−Δ − c) u = −f, with every row divided by its entry of −Δ on the diagonal.
+        """u at the lattice points: (−Δ − c) u = −f, with every row divided by what −Δ has there on the diagonal.
 
         A point close to the boundary has huge coefficients. Divided, its row says that u is near the boundary value.
         """
-        shift, _, bilaplacian = problem.operator.coefficients
+        own, bilaplacian = problem.operator.varying, 0.0
+        if own is None:
+            shift, _, bilaplacian = problem.operator.coefficients
+        else:
+            shift = -own.reaction(differences.x, differences.y)
         scale = 1 / differences.matrix.diagonal()
         matrix = csr_array(diags_array(scale) @ differences.matrix - diags_array(shift * scale))
-        inverse = self.invert(matrix, definite=shift <= 0)
+        inverse = self.invert(matrix, definite=bool(np.all(shift <= 0)))
         right = np.zeros(scale.size) if problem.source is None else problem.source(differences.x, differences.y)
         if bilaplacian:
             assert problem.laplacian is not None

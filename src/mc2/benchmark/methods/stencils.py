@@ -6,7 +6,10 @@ On a line through a lattice point, with neighbours at distances a and b on its t
 
 An arm is as long as the lattice spacing, or ends at its first crossing with the boundary, where u is known. The error
 of the scheme is of second order although that of the formula is of first order where a ≠ b: those points are few, and
-next to known values (Bramble and Hubbard, 1962).
+next to known values (Bramble and Hubbard, 1962). With a coefficient α every difference quotient is multiplied by α in the
+middle of its arm, and a drift ω adds the differences of first order that are exact for parabolas,
+
+    u′ ≈ [(u_a − u) b/a − (u_b − u) a/b]/(a + b).
 """
 
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from scipy.sparse import csr_array, diags_array
 from mc2.errors import InputError
 from mc2.functions.function import Function
 from mc2.geometry import Domain, Grid
+from mc2.problems.coefficients import Coefficients
 
 Array = NDArray[np.float64]
 Matrix: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
@@ -86,7 +90,7 @@ def _axis(centres: Array, step: float, refine: int, low: float, high: float) -> 
 
 @dataclass(frozen=True)
 class Differences:
-    """−Δ at the points inside: matrix @ u − rim(g), for values u there and g on the boundary.
+    """−Δ, or −∇·α∇ − ω·∇, at the points inside: matrix @ u − rim(g), for values u there and g on the boundary.
 
     matrix: [count, count].
     x, y: the points [count]. Of every arm that ends on the boundary, row [arms]: the point that it belongs to; weight
@@ -107,8 +111,8 @@ class Differences:
         return sums
 
 
-def make_differences(domain: Domain, lattice: Lattice) -> Differences:
-    """The differences for every lattice point inside the domain."""
+def make_differences(domain: Domain, lattice: Lattice, coefficients: Coefficients | None = None) -> Differences:
+    """The differences for every lattice point inside the domain. coefficients: α and ω, where these vary."""
     row, column = np.nonzero(lattice.inside)
     x, y = lattice.x[column], lattice.y[row]
     count = x.size
@@ -123,8 +127,12 @@ def make_differences(domain: Domain, lattice: Lattice) -> Differences:
             arm = _arms(domain, x, y, dx * step, dy * step, lattice.d[row, column], beyond)
             sides.append((arm * step, arm < 1, number[row + dy, column + dx], x + arm * step * dx, y + arm * step * dy))
         span = sides[0][0] + sides[1][0]
-        for arm, crossed, neighbour, ex, ey in sides:
+        for sign, (arm, crossed, neighbour, ex, ey) in zip((1, -1), sides, strict=True):
             weight = 2 / (arm * span)
+            if coefficients is not None:
+                middle = (x + 0.5 * sign * arm, y) if axis == 0 else (x, y + 0.5 * sign * arm)
+                weight = weight * coefficients.diffusion(*middle)
+                weight += coefficients.drift[axis](x, y) * sign * (span - arm) / (arm * span)
             diagonal += weight
             free = np.flatnonzero(~crossed)
             entries.append((free, neighbour[free], -weight[free]))
