@@ -1,7 +1,7 @@
 """Finite differences: what a classical solver gets from the whole problem, boundary data included.
 
-∇·(α∇u) + ω·∇u + cu = f becomes a sparse linear system on the lattice of pixel centres, continued to wherever the domain reaches
-(see `stencils.py`). The biharmonic equation becomes two of them: Δv = f with v = h on the boundary, then Δu = v with
+∇·(α∇u) + ω·∇u + cu = f becomes a sparse linear system on the lattice of pixel centres, continued to wherever the
+domain reaches (see `stencils.py`). The biharmonic equation becomes two of them: Δv = f with v = h on the boundary, then Δu = v with
 u = g. Errors fall with the square of the spacing.
 """
 

@@ -6,8 +6,8 @@ On a line through a lattice point, with neighbours at distances a and b on its t
 
 An arm is as long as the lattice spacing, or ends at its first crossing with the boundary, where u is known. The error
 of the scheme is of second order although that of the formula is of first order where a ≠ b: those points are few, and
-next to known values (Bramble and Hubbard, 1962). With a coefficient α every difference quotient is multiplied by α in the
-middle of its arm, and a drift ω adds the differences of first order that are exact for parabolas,
+next to known values (Bramble and Hubbard, 1962). With a coefficient α every difference quotient is multiplied by α in
+the middle of its arm, and a drift ω adds the differences of first order that are exact for parabolas,
 
     u′ ≈ [(u_a − u) b/a − (u_b − u) a/b]/(a + b).
 """

@@ -56,7 +56,7 @@ def series(x: Any) -> Any:
         p += harmonic * term
         if term * (k + 1) < 1e-17 * (1.0 + i0):
             break
-    return i0, i1, p, 2.0 * dp
+    return i0, i1, p, dp
 
 
 @scalar
