@@ -39,7 +39,7 @@ PROBLEMS: dict[str, Problem] = {
 MAJORANTS = (0.5, 1.0, 2.0, 4.0)
 POINTS = 200
 DEPTH = 0.02
-"""Least distance of a point from the boundary: nearer, so few walks get away from it that they do not know their error."""
+"""Least distance of a point from the boundary: nearer, few walks get away from it, and do not know their error."""
 DOUBLINGS = 10
 
 

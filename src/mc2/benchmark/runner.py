@@ -20,12 +20,13 @@ from mc2.problems import Problem
 from mc2.walks import Estimate
 from mc2.walks.engine import walk
 from mc2.walks.options import Options
-from mc2.zoo import FAMILIES, Instance, conditions, generate
+from mc2.zoo import FAMILIES, Instance, conditions, generate, media
 from mc2.zoo.difficulty import TIERS, known_tier
 from mc2.zoo.fields import standard
 from mc2.zoo.instance import version_of
 from mc2.zoo.told import told
 
+EVERY = (*FAMILIES, *media.FAMILIES)
 Report = Callable[[int, int], None]
 """Called with the instances done and the instances in all."""
 ESTIMATES = {"estimate", "variance", "walks", "mask", "grid"}
@@ -42,7 +43,7 @@ def evaluate(
     walks: int = 8,
     count: int = 250,
     split: str = "test",
-    families: Sequence[str] = FAMILIES,
+    families: Sequence[str] = EVERY,
     seed: int = 0,
     grid: Grid | int | None = None,
     device: str = "auto",
@@ -93,9 +94,14 @@ def evaluate(
         "version": __version__,
         "hardware": hardware(),
         **tabulate(rows),
-        "absent": [family for family in FAMILIES if family in families and family not in method.families],
+        "absent": [family for family in _asked(split) if family in families and family not in method.families],
         "instances": rows,
     }
+
+
+def _asked(split: str) -> tuple[str, ...]:
+    """The families that a table is about."""
+    return media.FAMILIES if split == media.SPLIT else FAMILIES
 
 
 def _distance(wanted: bool) -> Any:
@@ -185,7 +191,7 @@ def standard_walks(instance: Instance, walks: int, seed: int, grid: Grid, device
 
 def tabulate(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Per family, per tier and overall: mean, standard deviation and median of every score, and of the times."""
-    families = {family: [row for row in rows if row["family"] == family] for family in FAMILIES}
+    families = {family: [row for row in rows if row["family"] == family] for family in EVERY}
     tiers = {tier: [row for row in rows if row["tier"] == tier] for tier in TIERS}
     return {
         "families": {

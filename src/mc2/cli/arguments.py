@@ -8,7 +8,7 @@ import typer
 
 from mc2.errors import InputError, short, unknown
 
-Split = Annotated[str, typer.Option(help="train, validation, test or conditions.")]
+Split = Annotated[str, typer.Option(help="train, validation, test, conditions or coefficients.")]
 GridSize = Annotated[int, typer.Option("--grid", help="Pixels along a side.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Seed = Annotated[int, typer.Option(help="Seed of the walks.")]
@@ -41,9 +41,10 @@ def use_code(names: list[str] | None) -> None:
 
 def parse_range(text: str | None, split: str) -> range:
     """Indices A ≤ i < B of a split from `A:B`; an end that is left out is the split's. None: all."""
-    from mc2.zoo import SPLITS, conditions
+    from mc2.zoo import SPLITS
+    from mc2.zoo.laws import OTHERS
 
-    sizes = {**SPLITS, conditions.SPLIT: conditions.SIZE}
+    sizes = SPLITS | {name: other.SIZE for name, other in OTHERS.items()}
     if split not in sizes:
         raise unknown("split", split, sizes)
     size = sizes[split]
@@ -72,12 +73,12 @@ def parse_budgets(text: str) -> tuple[int, ...]:
 
 def parse_families(text: str) -> tuple[str, ...]:
     """Families from a text such as `laplace,poisson`."""
-    from mc2.zoo import FAMILIES
+    from mc2.zoo import FAMILIES, media
 
-    names = tuple(part.strip() for part in text.split(","))
+    names, known = tuple(part.strip() for part in text.split(",")), (*FAMILIES, *media.FAMILIES)
     for name in names:
-        if name not in FAMILIES:
-            raise unknown("family", name, FAMILIES)
+        if name not in known:
+            raise unknown("family", name, known)
     return names
 
 

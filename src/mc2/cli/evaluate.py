@@ -23,7 +23,7 @@ def evaluate(
     split: Split = "test",
     families: Annotated[
         str, typer.Option(help="Families, with commas; others are left out.")
-    ] = "laplace,poisson,yukawa,biharmonic,helmholtz",
+    ] = "laplace,poisson,yukawa,biharmonic,helmholtz,elliptic",
     seed: Annotated[int, typer.Option(help="Seed of the walks.")] = 0,
     grid: GridSize = 256,
     device: Device = "auto",

@@ -52,6 +52,16 @@ class Elliptic(Problem):
         super().__init__(domain, exact, source=source, boundary=boundary)
 
     @classmethod
+    def from_solution_in(cls, domain: Domain, exact: Function, coefficients: Coefficients) -> "Elliptic":
+        """The problem that a function solves with coefficients. Nothing is checked, as in `Problem.from_exact`."""
+        problem = cls.__new__(cls)
+        problem.coefficients = coefficients
+        problem.domain, problem.exact, problem.boundary = domain, exact, exact
+        problem.source = problem.laplacian = None
+        problem._complete()
+        return problem
+
+    @classmethod
     def make_operator(cls, parameters: Mapping[str, float]) -> Operator:
         raise InputError("the coefficients of an elliptic problem are functions of its own: ask it for its operator")
 

@@ -90,9 +90,11 @@ def score_walks(
 
     sampled: whether walks also meet what it leaves over of the source.
     """
-    mean, variance, largest = problem.boundary(x, y) - field(x, y), np.zeros(x.size), 0.0
+    walked = _walked(problem, x, y)
+    mean, variance, largest = np.zeros(x.size), np.zeros(x.size), 0.0
+    mean[~walked] = problem.boundary(x[~walked], y[~walked]) - field(x[~walked], y[~walked])
     source_mean, source_variance = np.zeros((2, x.size))
-    step, inside = max(1, CHUNK // walks), np.flatnonzero(_walked(problem, x, y))
+    step, inside = max(1, CHUNK // walks), np.flatnonzero(walked)
     for first in range(0, inside.size, step):
         part = inside[first : first + step]
         points = np.stack([x[part], y[part]], axis=1)

@@ -24,6 +24,7 @@ from mc2.geometry import Grid
 from mc2.reading.plain import read_plain
 from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.plan import make_plan
+from mc2.zoo import media
 from mc2.zoo.fields import Fields, make_fields, standard
 from mc2.zoo.instance import generate, version_of
 from mc2.zoo.laws import size_of
@@ -101,6 +102,8 @@ def build_zoo(
         pickle without authentication.
     progress: called with (instances done, instances in all).
     """
+    if split == media.SPLIT:
+        raise InputError(f"split {split!r} has records, fields and streams, and no builds")
     grid, end = grid or Grid(), size_of(split) if stop is None else stop
     asked = Description(
         split=split, range=(start, end), budgets=tuple(check_budgets(budgets)), grid=grid.size, bounds=grid.bounds,

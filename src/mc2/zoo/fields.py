@@ -17,16 +17,16 @@ from mc2.walks.engine import check_budgets, choose_device
 from mc2.walks.many import plan_for_batch
 from mc2.walks.options import MAX_REFLECTED, Options
 from mc2.walks.plan import Plan
-from mc2.zoo.conditions import SPLIT
 from mc2.zoo.instance import Instance
+from mc2.zoo.laws import OTHERS
 
 STANDARD: dict[str, Any] = {"sampling": "uniform", "epsilon": 1e-4, "max_steps": 128, "unit": 1.0}
 """How PDEZoo walks: what the paper's own numbers point to. Its epsilon is a length, whatever the size of a domain."""
 
 
 def standard(split: str) -> dict[str, Any]:
-    """How the instances of a split are walked: those of `conditions` by walks that reflect, which end later."""
-    return STANDARD | ({"sampling": "green", "max_steps": MAX_REFLECTED} if split == SPLIT else {})
+    """How the instances of a split are walked: those of version 2 by walks that reflect, or branch, and end later."""
+    return STANDARD | ({"sampling": "green", "max_steps": MAX_REFLECTED} if split in OTHERS else {})
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,11 @@ def make_fields(
     grid: 256 × 256 on [-1, 1]² if not given.
     seed: of the walks; with the instance, it keys their random numbers.
     All else is as in `mc2.estimate`; epsilon is a length. Helmholtz problems are walked with u in the source.
-    Instances of `conditions` are not mixed with others.
+    Instances of `conditions` and `coefficients` are not mixed with others.
     """
-    grid, kinds = grid or Grid(), {instance.split == SPLIT for instance in instances}
+    grid, kinds = grid or Grid(), {instance.split if instance.split in OTHERS else "" for instance in instances}
     if len(kinds) > 1:
-        raise InputError(f"instances of {SPLIT!r} walk otherwise than those of other splits: make their fields apart")
+        raise InputError(f"instances of {max(kinds)!r} walk otherwise than others do: make their fields apart")
     own = standard(instances[0].split if instances else "test")
     chosen = Options(
         seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps or own["max_steps"],

@@ -7,14 +7,14 @@ from mc2.checks import whole
 from mc2.functions import Function, TermSum
 from mc2.geometry import Domain
 from mc2.problems import Problem
-from mc2.zoo import conditions
+from mc2.zoo import conditions, media
 from mc2.zoo.atoms import Atom
 from mc2.zoo.filters import examine
-from mc2.zoo.laws import PROBLEMS, draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
+from mc2.zoo.laws import OTHERS, PROBLEMS, draw_atoms, draw_domain, draw_parameters, family_of, number_of, size_of
 from mc2.zoo.random import uniforms
 
 VERSION = "1"
-"""The version of the generator: whatever changes an instance changes this. The split `conditions` has its own."""
+"""The version of the generator: whatever changes an instance changes this. Splits of `OTHERS` have their own."""
 RETRIES = 40
 
 
@@ -27,6 +27,7 @@ class Instance:
     rejected: the filter that each earlier attempt failed.
     std_u, std_f: standard deviations of u and f in the domain, to six digits.
     boundary: what is given on every part of the boundary; empty if that is u everywhere.
+    medium: the coefficients, of the split `coefficients`.
     """
 
     split: str
@@ -40,6 +41,7 @@ class Instance:
     std_f: float
     version: str = VERSION
     boundary: tuple[conditions.Given, ...] = ()
+    medium: media.Medium | None = None
 
     @property
     def id(self) -> str:
@@ -64,18 +66,20 @@ class Instance:
     @cached_property
     def problem(self) -> Problem:
         """The problem, which knows its exact solution."""
+        if self.medium is not None:
+            return self.medium.problem(self.domain, TermSum.join(self.atoms))
         problem = PROBLEMS[self.family].from_exact(self.domain, TermSum.join(self.atoms), **self.parameters)
         return conditions.impose(problem, self.boundary) if self.boundary else problem
 
 
 def version_of(split: str) -> str:
     """The version of the generator that a split is of."""
-    return conditions.VERSION if split == conditions.SPLIT else VERSION
+    return OTHERS[split].VERSION if split in OTHERS else VERSION
 
 
 def generate(split: str, index: int, version: str | None = None) -> Instance:
-    """The instance at an index of a split: `train`, `validation`, `test`, `conditions`, or `fresh-1`, `fresh-2`, … to
-    verify with. version: of the generator; the split's if not given."""
+    """The instance at an index of a split: `train`, `validation`, `test`, `conditions`, `coefficients`, or `fresh-1`,
+    `fresh-2`, … to verify with. version: of the generator; the split's if not given."""
     version = version or version_of(split)
     index = whole("index", index, 0, size_of(split) - 1)
     family = family_of(split, index)
@@ -85,7 +89,12 @@ def generate(split: str, index: int, version: str | None = None) -> Instance:
         parameters = draw_parameters(family, numbers)
         domain = draw_domain(numbers)
         atoms = tuple(draw_atoms(family, numbers))
-        problem = PROBLEMS[family].from_exact(domain, TermSum.join(atoms), **parameters)
+        exact, medium = TermSum.join(atoms), None
+        if split == media.SPLIT:
+            medium = media.draw_medium(iter(uniforms(version, f"{split}/medium", index, len(rejected))))
+            problem: Problem = medium.problem(domain, exact)
+        else:
+            problem = PROBLEMS[family].from_exact(domain, exact, **parameters)
         failure, std_u, std_f = examine(problem)
         if failure is None:
             given: tuple[conditions.Given, ...] = ()
@@ -97,6 +106,7 @@ def generate(split: str, index: int, version: str | None = None) -> Instance:
             made = Instance(
                 split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
                 rejected=tuple(rejected), std_u=_digits(std_u), std_f=_digits(std_f), version=version, boundary=given,
+                medium=medium,
             )  # fmt: skip
             made.__dict__["problem"] = problem  # it is there already
             return made

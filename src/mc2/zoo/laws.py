@@ -14,7 +14,7 @@ from typing import Any
 from mc2.errors import unknown
 from mc2.geometry import Annulus, Disk, Domain, Ellipse, Hexagon, Rectangle, Square, Stadium, Triangle
 from mc2.problems import Biharmonic, Helmholtz, Laplace, Poisson, Problem, Yukawa
-from mc2.zoo import conditions
+from mc2.zoo import conditions, media
 from mc2.zoo.atom_parts import circle
 from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.general_atoms import GENERAL_ATOMS
@@ -31,8 +31,10 @@ PROBLEMS: dict[str, type[Problem]] = {
 }
 SPLITS = {"train": 2_000_000, "validation": 5_000, "test": 5_000}
 FRESH = re.compile(r"fresh-[1-9][0-9]{0,5}")
-NUMBER_OF_CONDITIONS = 2_000_000
-"""Beyond those of all fresh splits."""
+OTHERS = {conditions.SPLIT: conditions, media.SPLIT: media}
+"""Splits of version 2, in the order of their numbers."""
+FIRST_OTHER = 2_000_000
+"""The number of the first of them, beyond those of all fresh splits."""
 
 HARD_EXTRA = 4
 """Extra copies of every hard atom in its pool: `hard_atom_extra` of the paper."""
@@ -73,15 +75,15 @@ def size_of(split: object) -> int:
         return SPLITS[split]
     if isinstance(split, str) and FRESH.fullmatch(split):
         return SPLITS["test"]
-    if split == conditions.SPLIT:
-        return conditions.SIZE
-    raise unknown("split", split, [*SPLITS, conditions.SPLIT, "fresh-NUMBER"])
+    if split in OTHERS:
+        return OTHERS[split].SIZE
+    raise unknown("split", split, [*SPLITS, *OTHERS, "fresh-NUMBER"])
 
 
 def families_of(split: str) -> tuple[str, ...]:
     """The families of a split, in the order in which they take turns."""
-    if split == conditions.SPLIT:
-        return conditions.FAMILIES
+    if split in OTHERS:
+        return OTHERS[split].FAMILIES
     return TRAINING if split in ("train", "validation") else FAMILIES
 
 
@@ -93,8 +95,8 @@ def family_of(split: str, index: int) -> str:
 
 def number_of(split: str) -> int:
     """A number for every split."""
-    if split == conditions.SPLIT:
-        return NUMBER_OF_CONDITIONS
+    if split in OTHERS:
+        return FIRST_OTHER + list(OTHERS).index(split)
     return list(SPLITS).index(split) if split in SPLITS else len(SPLITS) + int(split.removeprefix("fresh-"))
 
 
@@ -131,7 +133,8 @@ def _component(numbers: Iterator[float], center: tuple[float, float]) -> Domain:
 
 def draw_atoms(family: str, numbers: Iterator[float]) -> list[Atom]:
     """2 to 6 atoms from the family's pool."""
-    pool = POOLS.get(family, POOLS["general"])
+    smooth = family in media.FAMILIES  # whose coefficients make problems hard, not their solutions
+    pool = POOLS.get("biharmonic" if smooth else family, POOLS["general"])
     count = 2 + int(next(numbers) * 5)
     kinds = [pool[int(next(numbers) * len(pool))] for _ in range(count)]
     return [kind.draw([next(numbers) for _ in kind.parameters]) for kind in kinds]

@@ -16,10 +16,11 @@ from mc2.errors import InputError, short, unknown
 from mc2.files import check_target, replacing
 from mc2.functions import TermSum
 from mc2.geometry import from_description
+from mc2.problems import Problem
 from mc2.reading.json import parse_json
 from mc2.reading.models import Rule, at_least, at_most, one_of, read_as
 from mc2.reading.plain import naming, open_plain, saying
-from mc2.zoo import conditions
+from mc2.zoo import conditions, media
 from mc2.zoo.atoms import Atom, AtomType
 from mc2.zoo.difficulty import TIERS, tier
 from mc2.zoo.filters import FILTERS, examine
@@ -50,14 +51,23 @@ class GivenRecord(TypedDict):
     coefficient: float
 
 
+class MediumRecord(TypedDict):
+    """The coefficients α, ω and σ."""
+
+    diffusion: str
+    drift: Annotated[list[str], at_most(2)]
+    reaction: str
+
+
 class Record(TypedDict):
-    """What a line holds. `boundary` is of the split `conditions`; the last two are added once walks were made."""
+    """What a line holds. `boundary` is of the split `conditions`, `coefficients` of the split of that name; the last
+    two are added once walks were made."""
 
     id: str
     version: Annotated[str, Rule(lambda text: bool(VERSIONS.fullmatch(text)), f"a text such as {VERSION!r}")]
     split: str
     index: int
-    kind: Annotated[str, one_of(*PROBLEMS)]
+    kind: Annotated[str, one_of(*PROBLEMS, *media.FAMILIES)]
     lam: float
     k: float
     u: str
@@ -69,13 +79,17 @@ class Record(TypedDict):
     estimator: str
     rejected: Annotated[list[Annotated[str, one_of(*FILTERS)]], at_most(RETRIES)]
     boundary: NotRequired[Annotated[list[GivenRecord], at_most(MAX_PARTS)]]
+    coefficients: NotRequired[MediumRecord]
     mse_32: NotRequired[Annotated[float, at_least(0)]]
     tier: NotRequired[Annotated[str, one_of(*TIERS)]]
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
     """An instance as plain data."""
-    given = {"boundary": [asdict(one) for one in instance.boundary]} if instance.boundary else {}
+    given: dict[str, Any] = {"boundary": [asdict(one) for one in instance.boundary]} if instance.boundary else {}
+    if instance.medium is not None:
+        own = instance.medium
+        given = {"coefficients": {"diffusion": own.diffusion, "drift": [*own.drift], "reaction": own.reaction}}
     return {
         "id": instance.id,
         "version": instance.version,
@@ -133,9 +147,15 @@ def _read(data: Record) -> Instance:
     domain = from_description(data["domain"])
     if not max(map(abs, domain.bounds)) <= MAX_REACH:
         raise InputError(f"its domain reaches beyond {MAX_REACH}")
-    failure, *spreads = examine(
-        PROBLEMS[family].from_exact(conditions.plain(domain), TermSum.join(atoms), **parameters)
-    )
+    if ("coefficients" in data) != (split == media.SPLIT) or (family in media.FAMILIES) != (split == media.SPLIT):
+        raise InputError(f"records of split {media.SPLIT!r}, and no others, are elliptic and have coefficients")
+    medium, exact = None, TermSum.join(atoms)
+    if "coefficients" in data:
+        medium = media.read_medium(told["coefficients"], domain)
+        problem: Problem = medium.problem(domain, exact)
+    else:
+        problem = PROBLEMS[family].from_exact(conditions.plain(domain), exact, **parameters)
+    failure, *spreads = examine(problem)
     if failure:
         raise InputError(f"its problem fails the filter {failure!r}")
     error = data.get("mse_32")
@@ -150,7 +170,7 @@ def _read(data: Record) -> Instance:
     found = Instance(
         split=split, index=index, family=family, parameters=parameters, domain=domain, atoms=atoms,
         rejected=tuple(data["rejected"]), std_u=data["std_u"], std_f=data["std_f"], version=data["version"],
-        boundary=given,
+        boundary=given, medium=medium,
     )  # fmt: skip
     for key, value in to_record(found).items():
         if told[key] != value and key != "domain":  # a domain may leave out what has a default

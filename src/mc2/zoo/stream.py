@@ -27,10 +27,11 @@ from mc2.walks.gpu.launch import evaluate_boundary, evaluate_exact, unavailable,
 from mc2.walks.gpu.packing import Packed, pack
 from mc2.walks.many import plan_for_batch
 from mc2.walks.options import Options
+from mc2.zoo import media
 from mc2.zoo.conditions import SPLIT
 from mc2.zoo.fields import boundary_fields, exact_fields, standard
 from mc2.zoo.instance import Instance, generate
-from mc2.zoo.laws import FAMILIES, SPLITS, families_of, size_of
+from mc2.zoo.laws import FAMILIES, OTHERS, SPLITS, families_of, size_of
 
 MAX_WORKERS = 8
 Labels = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -41,7 +42,7 @@ class Examples:
     """A batch of n instances: NumPy arrays on the CPU, torch tensors on a GPU. Fields are 0 outside the mask.
 
     index: in the split.
-    family: 0 … 4, in the order of `FAMILIES`.
+    family: 0 … 4, in the order of `FAMILIES`; 5 for those of the split `coefficients`.
     parameter: λ or k, else 0.
     walks: per pixel, of each instance; all three [n].
     mean, variance: of the walks, float32 [n, size, size].
@@ -103,10 +104,12 @@ class Stream:
         whole("batch", self.batch, 1, 65_536)
         whole("start", self.start, 0)
         whole("rank", self.rank, 0, whole("ranks", self.ranks, 1) - 1)
-        if self.split not in (*SPLITS, SPLIT):
-            raise unknown("split", self.split, [*SPLITS, SPLIT])
+        if self.split not in (*SPLITS, *OTHERS):
+            raise unknown("split", self.split, [*SPLITS, *OTHERS])
         if self.extended and self.split == SPLIT:
             raise InputError(f"a stream of {SPLIT!r} has no boundary data to extend: u is not given everywhere there")
+        if self.split == media.SPLIT and (self.device == "cuda" or self.lifted):
+            raise InputError(f"streams of {self.split!r} are made on the CPU, without lifts: coefficients vary")
         for family in self.families:
             if family not in families_of(self.split):
                 raise unknown(f"family of {self.split}", family, families_of(self.split))
@@ -124,7 +127,7 @@ class Stream:
         return Options(seed=self.seed, device=self.device, estimator="reduced", **standard(self.split))
 
     def __iter__(self) -> Iterator[Examples]:
-        if self.device == "cpu" or (self.device == "auto" and unavailable()):
+        if self.device == "cpu" or self.split == media.SPLIT or (self.device == "auto" and unavailable()):
             return self._on_cpu()
         return self._on_gpu()
 
@@ -219,7 +222,7 @@ class Draw:
         """index, family, parameter and walks of every instance."""
         return (
             np.array([instance.index for instance in self.instances]),
-            np.array([FAMILIES.index(instance.family) for instance in self.instances]),
+            np.array([(*FAMILIES, *media.FAMILIES).index(instance.family) for instance in self.instances]),
             np.array([sum(instance.parameters.values()) for instance in self.instances], np.float32),
             np.array(self.walks),
         )

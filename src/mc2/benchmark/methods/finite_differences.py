@@ -1,8 +1,8 @@
 """Finite differences: what a classical solver gets from the whole problem, boundary data included.
 
 ∇·(α∇u) + ω·∇u + cu = f becomes a sparse linear system on the lattice of pixel centres, continued to wherever the
-domain reaches (see `stencils.py`). The biharmonic equation becomes two of them: Δv = f with v = h on the boundary, then Δu = v with
-u = g. Errors fall with the square of the spacing.
+domain reaches (see `stencils.py`). The biharmonic equation becomes two of them: Δv = f with v = h on the boundary, then
+Δu = v with u = g. Errors fall with the square of the spacing.
 """
 
 from abc import abstractmethod
@@ -20,6 +20,7 @@ from mc2.checks import whole
 from mc2.errors import InputError
 from mc2.geometry import Grid
 from mc2.problems import Problem
+from mc2.zoo import media
 from mc2.zoo.laws import FAMILIES
 
 Inverse = Callable[[Array], Array]
@@ -37,7 +38,7 @@ class Differencing(Method):
     base: ClassVar[str]
     setting = "dense"
     reads = ("grid", "problem")
-    families = (*FAMILIES, "elliptic")
+    families = (*FAMILIES, *media.FAMILIES)
 
     def __init__(self, refine: int = 1) -> None:
         self.refine = whole("refine", refine, 1)
@@ -70,7 +71,8 @@ class Differencing(Method):
         """
         own, bilaplacian = problem.operator.varying, 0.0
         if own is None:
-            shift, _, bilaplacian = problem.operator.coefficients
+            mass, _, bilaplacian = problem.operator.coefficients
+            shift = np.full(differences.x.size, mass)
         else:
             shift = -own.reaction(differences.x, differences.y)
         scale = 1 / differences.matrix.diagonal()

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from mc2.benchmark.methods.method import Case, Method, operator_of
 from mc2.errors import InputError, one_line
 from mc2.solvers.corrector import Corrector, EstimateCorrector, Goal, Observed
-from mc2.walks.options import Options
+from mc2.walks.options import Options, steps_allowed
+from mc2.zoo import media
 from mc2.zoo.laws import FAMILIES
 
 
@@ -21,6 +22,8 @@ class CorrectorMethod(Method):
         self.reflecting = corrector.reflecting
         self.setting = "correction" if isinstance(corrector, EstimateCorrector) else "dense"
         self.families = tuple(name for name in FAMILIES if operator_of(name, 1.0).order <= corrector.highest_order)
+        if corrector.varying and self.setting == "dense":
+            self.families += media.FAMILIES
         self.check()
 
     def solve(self, case: Case) -> NDArray[np.floating[Any]]:
@@ -28,7 +31,8 @@ class CorrectorMethod(Method):
         if isinstance(self.corrector, EstimateCorrector):
             return self._field(self.corrector, _observed(told))
         goal = Goal(told.get("walks", Goal.walks))
-        options = Options(seed=told.get("seed", 0), max_steps=self.corrector.max_steps)
+        steps = max(self.corrector.max_steps, steps_allowed(told["problem"], None))
+        options = Options(seed=told.get("seed", 0), max_steps=steps)
         return self.corrector.values(told["problem"], goal, told["grid"], options)
 
     def _field(self, corrector: EstimateCorrector, observed: Observed) -> NDArray[np.floating[Any]]:
