@@ -6,7 +6,8 @@ from scipy import special
 
 import mc2
 from mc2 import Neumann, Robin
-from mc2.geometry import Disk, Polygon, Rectangle
+from mc2.geometry import Disk, Ellipse, Polygon, Rectangle
+from mc2.geometry.domain_rule import domain_rule
 
 KEYHOLE = Disk(1.0) - Rectangle(0.3, 0.2, center=(0.2, 0.1))
 EXACT = "sin(2*x)*exp(y) + x*y**2"
@@ -172,3 +173,39 @@ def test_fluxes_and_integrals_with_many_corners():
     total, pixels = found.integral(), found.integral("1")
     assert abs(total.value - pixels.value) < 2 * pixels.standard_error
     assert total.standard_error < 1e-4
+
+
+def marked(disk, half="pi/6", x=0.0, r=1.0):
+    """A round domain with two contacts."""
+    return disk.mark("a", f"x > {x} + {r}*cos({half})").mark("b", f"x < {x} - {r}*cos({half})")
+
+
+@pytest.mark.parametrize(("x", "r"), [(0.0, 1.0), (3e6, 1e3)])
+def test_currents_are_exact_where_they_crowd_at_the_ends_of_contacts(x, r):
+    """∂u/∂n grows like 1/√r there; a resistance does not depend on the size or the place."""
+    found = mc2.resistance(marked(Disk(r, center=(x, 0)), x=x, r=r), "a", "b")
+    true = special.ellipk(np.cos(np.pi / 6) ** 2) / special.ellipk(np.sin(np.pi / 6) ** 2)
+    assert abs(found.value - true) <= min(3 * found.standard_error + 1e-12, 1e-9)
+
+
+def test_currents_crowd_in_other_equations_too():
+    """What enters leaves again, or is taken up: λ ∫ u, here by quadrature over the domain."""
+    data = {"a": 1.0, "b": 0.0, "*": Neumann(0)}
+    graded = mc2.solve(mc2.Elliptic(marked(Disk()), diffusion="1 + 0.2*x", source=0, boundary=data), grid=16)
+    entering, leaving = graded.flux("a"), graded.flux("b")
+    assert abs(entering.value + leaving.value) <= 2 * entering.standard_error < 1e-4
+    taken = mc2.solve(mc2.Yukawa(marked(Disk()), lam=2.25, source=0, boundary=data), grid=16)
+    points, weights = domain_rule(taken.problem.domain.pieces, 60)
+    assert taken.flux().value == pytest.approx(2.25 * float(weights @ taken(*(0.999999999 * points).T)), abs=2e-8)
+
+
+def test_what_arcs_miss_of_an_ellipse_is_added():
+    ellipse = Ellipse(1.0, 0.6)
+    assert mc2.solve(mc2.Laplace(ellipse, boundary=1), grid=16).integral().value == pytest.approx(
+        0.6 * np.pi, rel=1e-13
+    )
+    risen = mc2.solve(mc2.Poisson(ellipse, source=-2, boundary=0), grid=16)
+    assert risen.flux().value == pytest.approx(-1.2 * np.pi, rel=1e-12)
+    plate = marked(ellipse, half="pi/4")
+    current = mc2.solve(mc2.Laplace(plate, {"a": 1, "b": 0, "*": Neumann(0)}), grid=16, tolerance=1e-4)
+    assert abs(current.flux("a").value + current.flux("b").value) < 1e-6

@@ -168,6 +168,15 @@ class Basis:
             out[:, part] = [coefficients @ rows for rows in self.gradients(x[part], y[part])]
         return out[0], out[1]
 
+    def leading(self, coefficients: Array) -> list[tuple[CornerFunctions, Array]]:
+        """Harmonic functions of corners whose slopes grow towards these as those of the sum do, with coefficients."""
+        found = []
+        first = len(self.levels) - sum(len(corner.parts) for corner in self.corners)
+        for corner in self.corners:
+            found.append(corner.leading(coefficients[first : first + len(corner.parts)]))
+            first += len(corner.parts)
+        return [own for own in found if own is not None]
+
     def _sum(self, coefficients: Array, x: Array, y: Array) -> Array:
         out = np.zeros(x.size)
         shifted = self._shifted(x, y)

@@ -186,6 +186,19 @@ class CollocationBasis:
         """Δ of that."""
         return self._summed(coefficients, x, y, lambda block, own, px, py: (own @ block.jet(px, py).laplacian,), 2)[0]
 
+    def leading(self, coefficients: Array) -> list[tuple[CornerFunctions, Array]]:
+        """Harmonic functions of corners whose slopes grow towards these as those of the sum do, with coefficients."""
+        found, first = [], self._pairs.shape[1]
+        for block in self.blocks:
+            own = coefficients[first : first + len(block.pairs)]
+            first += len(block.pairs)
+            if isinstance(block.harmonic, CornerFunctions):
+                constant = np.zeros(len(block.harmonic.parts))
+                for (column, *powers), coefficient in zip(block.pairs, own, strict=True):
+                    constant[column] += coefficient * (not any(powers))
+                found.append(block.harmonic.leading(constant))
+        return [own for own in found if own is not None]
+
     def _matrix(self, coefficients: Array) -> Array:
         """Coefficients of the polynomials [i, j]."""
         i, j = self._pairs

@@ -10,7 +10,7 @@ The angle jumps along a *cut*, a path that stays outside the domain: to infinity
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mc2.fits.corner_kernels import add_corner
 from mc2.fits.radial_series import radial_series
-from mc2.problems.operator import Operator
+from mc2.problems.operator import LAPLACIAN, Operator
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -115,16 +115,37 @@ class CornerFunctions:
             x[at], y[at] = place.real, place.imag
         return x, y
 
-    def add_sum(self, coefficients: Array, x: Array, y: Array, out: Array) -> None:
-        """Add the sum of coefficients times functions at points."""
+    def add_sum(self, coefficients: Array, x: Array, y: Array, out: Array, factor: complex = 1.0) -> None:
+        """Add the sum of coefficients times functions at points. factor: of functions, before Re is taken."""
         weights = np.zeros(len(self.terms), complex)
         for (number, part), coefficient in zip(self.parts, coefficients, strict=True):
-            weights[number] += coefficient * (1.0, -1j)[part]  # Re(−i F) = Im F
+            weights[number] += coefficient * (factor, -1j * factor)[part]  # Re(−i F) = Im F
         cut, heading, ended = self._path
         add_corner(
             x, y, cut, heading, ended, self._turn, self.radius, self._powers, self._logs, *self._ladder,
             self._series, weights, out,
         )  # fmt: skip
+
+    def stream(self, coefficients: Array, x: Array, y: Array, near: float) -> Array:
+        """The stream function of the sum, if it is harmonic: its derivative along a curve is that of u to the right.
+
+        near: the distance within which a point counts as the corner.
+        """
+        corner, out = self.cut.points[0], np.zeros(x.size)
+        far = np.hypot(x - corner.real, y - corner.imag) > near
+        self.add_sum(coefficients, np.where(far, x, corner.real), np.where(far, y, corner.imag), out, -1j)
+        return out
+
+    def leading(self, coefficients: Array) -> tuple[CornerFunctions, Array] | None:
+        """Harmonic functions with coefficients, whose slopes grow towards the corner as the sum's, if any do."""
+        kept = [number for number, term in enumerate(self.terms) if 0 < term.power < 1 and not term.logs]
+        own = coefficients[[number in kept for number, _ in self.parts]]
+        if not own.any():
+            return None
+        if self._series.size:  # P at the corner, where its argument is −1
+            at_corner = self._series[:, 0] @ (-1.0) ** np.arange(self._series.shape[2])
+            own = own * [at_corner[number] for number, _ in self.parts if number in kept]
+        return replace(self, operator=LAPLACIAN, terms=tuple(self.terms[number] for number in kept)), own
 
     def logarithm(self, x: Array, y: Array) -> Complex:
         """log w at points."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mc2.compute.compile import as_points
 from mc2.fits.basis import Basis, growing
 from mc2.fits.collocation_basis import CollocationBasis
+from mc2.fits.corner_functions import CornerFunctions
 from mc2.fits.layer import Layer
 from mc2.fits.lift import TAIL, Lift
 from mc2.fits.resolution import Resolution
@@ -88,6 +89,11 @@ class Field:
     def without_layers(self) -> "Field":
         """All but those."""
         return replace(self, parts=tuple(own for own in self.parts if not isinstance(own[0], Layer)))
+
+    @property
+    def leading(self) -> list[tuple[CornerFunctions, Array]]:
+        """Harmonic functions of corners whose slopes grow towards these as those of the field do, with coefficients."""
+        return [own for part, found in self.parts if not isinstance(part, Layer) for own in part.leading(found)]
 
     @property
     def exact(self) -> bool:

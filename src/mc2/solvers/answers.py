@@ -18,6 +18,7 @@ from mc2.checks import point, whole
 from mc2.compute.compile import as_points
 from mc2.errors import InputError
 from mc2.fits.basis import Basis
+from mc2.fits.boundary_points import on_pieces
 from mc2.fits.collocation_basis import CollocationBasis
 from mc2.geometry import Exterior
 from mc2.geometry.boundary_rule import BoundaryRule, boundary_rule
@@ -39,6 +40,8 @@ ROUNDING = 1e-14
 """Relative rounding of one evaluation of a field."""
 NODES = 14, 20
 """Half as many nodes along strips of the domain, in two rules for integrals whose difference is their error."""
+AT_CORNER = 1e-9
+"""Distance, in units of the domain's size, within which an end of a piece is the corner that it is next to."""
 STARTS = 8
 """Places from which an extreme is refined."""
 
@@ -133,22 +136,59 @@ def flux(solution: Solution, part: str | list[str] | None = None) -> Answer:
     """∫ α ∂u/∂n over parts of the boundary, n outward; over all of it if no part is named."""
     coarse, fine = (_flux(solution, rule) for rule in _rules(solution, part))
     rule = _rules(solution, part)[1]
-    bar = rule.weights @ (_diffusion(solution, *rule.points.T) * _slope_error(solution, *rule.points.T))
+    x, y = _on_boundary(solution, rule)
+    bar = rule.weights @ (_diffusion(solution, x, y) * _slope_error(solution, x, y))
     return Answer(fine, float(np.hypot(bar, fine - coarse)))
 
 
 def _flux(solution: Solution, rule: BoundaryRule) -> float:
-    field, frame = _fitted(solution), solution.frame
+    field, frame, domain = _fitted(solution), solution.frame, solution.problem.domain
     x, y = frame.inward(*rule.points.T)
     (gx, gy), streams = field.without_layers.gradient(x, y), 0.0
-    pieces, chosen = solution.problem.domain.pieces, np.unique(rule.piece)
+    chosen = np.unique(rule.piece)
+    begin, end = (frame.inward(*on_pieces(domain, chosen, np.full(chosen.size, t))[:2]) for t in (0.0, 1.0))
     for layer, unknowns in field.layers:  # whose derivatives are rough at the boundary, and their integrals not
         own = layer.gradient_of_holes(unknowns, x, y)
         gx, gy = gx + own[0], gy + own[1]
-        first, last = (layer.stream(unknowns, *frame.inward(*ends[chosen].T)) for ends in (pieces.start, pieces.end))
-        streams += float((last - first).sum()) * frame.value
-    slopes = _diffusion(solution, *rule.points.T) * _normal((gx, gy), *rule.normals.T)
-    return rule.integrate(slopes) * (frame.value / frame.length) + streams
+        streams += float((layer.stream(unknowns, *end) - layer.stream(unknowns, *begin)).sum())
+    diffusion, near = _diffusion(solution, *rule.points.T), AT_CORNER * domain.size / frame.length
+    slopes = diffusion * _normal((gx, gy), *rule.normals.T)
+    for (
+        corner,
+        found,
+    ) in field.leading:  # nodes next to a corner are too inexact for slopes without bound
+        at = np.atleast_1d(frame.outward(corner.cut.points[0].real, corner.cut.points[0].imag))
+        here = float(_diffusion(solution, *at.reshape(2, 1))[0])
+        slopes -= here * _normal(np.einsum("c,acp->ap", found, corner.gradients(x, y)), *rule.normals.T)
+        streams += here * float((corner.stream(found, *end, near) - corner.stream(found, *begin, near)).sum())
+    return rule.integrate(slopes) * (frame.value / frame.length) + streams * frame.value + _made_beyond(solution, rule)
+
+
+def _made_beyond(solution: Solution, rule: BoundaryRule) -> float:
+    """What the source makes flow through the boundary between pieces that only stand for it and itself."""
+    problem, area = solution.problem, _beyond(solution, rule)
+    operator = problem.operator
+    if not area.any() or operator.order != 2 or operator.varying is not None:
+        return 0.0
+    made = -operator.mass * _on_nodes(solution, rule) if operator.mass else np.zeros(area.size)
+    return float(area @ (made if problem.source is None else made + problem.source(*rule.points.T)))
+
+
+def _on_nodes(solution: Solution, rule: BoundaryRule) -> Array:
+    """Values of the fitted field at the nodes of a rule."""
+    return _fitted(solution)(*solution.frame.inward(*rule.points.T)) * solution.frame.value
+
+
+def _beyond(solution: Solution, rule: BoundaryRule) -> Array:
+    """The area between a boundary and pieces that only stand for it, at the nodes of a rule."""
+    moved = _on_boundary(solution, rule) - rule.points.T
+    return np.asarray(rule.weights * (moved * rule.normals.T).sum(0))
+
+
+def _on_boundary(solution: Solution, rule: BoundaryRule) -> Array:
+    """The points [2, n] of the boundary itself at the nodes of a rule."""
+    x, y = on_pieces(solution.problem.domain, rule.piece, rule.t)[:2]
+    return np.stack([x, y])
 
 
 def _diffusion(solution: Solution, x: Array, y: Array) -> Array:
@@ -169,7 +209,10 @@ def integral(solution: Solution, weight: Any = None) -> Answer:
     if any(isinstance(basis, CollocationBasis) for basis, _ in _fitted(solution).parts):  # which solve no equation
         coarse, fine = (_over_domain(solution, half) for half in NODES)
     else:
-        coarse, fine = (_integral(solution, rule) for rule in _rules(solution, None))
+        coarse, fine = (
+            _integral(solution, rule) + float(_beyond(solution, rule) @ _on_nodes(solution, rule))
+            for rule in _rules(solution, None)
+        )
     return Answer(fine, float(np.hypot(_area(solution) * _typical_error(solution), fine - coarse)))
 
 
@@ -295,7 +338,8 @@ def _rules(solution: Solution, part: str | list[str] | None) -> tuple[BoundaryRu
 
 
 def _area(solution: Solution) -> float:
-    return float(solution.problem.domain.pieces.areas().sum())
+    rule = _rules(solution, None)[1]
+    return float(solution.problem.domain.pieces.areas().sum() + _beyond(solution, rule).sum())
 
 
 def _integral(solution: Solution, rule: BoundaryRule) -> float:
@@ -315,11 +359,17 @@ def _integral(solution: Solution, rule: BoundaryRule) -> float:
     for basis, coefficients in field.without_layers.parts:
         assert isinstance(basis, Basis)
         slope = _normal(basis.gradient(coefficients, x, y), nx, ny)
+        p = np.full(x.size, 1 / operator.mass) if operator.mass else 0.25 * (dx * dx + dy * dy)
+        flow = p * slope
+        for corner, own in basis.leading(coefficients):  # all of whose flow adds up to 0
+            at = corner.cut.points[0] - complex(*center)
+            here = 1 / operator.mass if operator.mass else 0.25 * abs(at) ** 2
+            flow -= here * _normal(np.einsum("c,acp->ap", own, corner.gradients(x, y)), nx, ny)
+        total -= float(ds @ flow)
         if operator.mass:  # Lv = 0, so v = −Δv/mass
-            total -= float(ds @ slope) / operator.mass
             continue
-        values, p, dp = basis.sum(coefficients, x, y), 0.25 * (dx * dx + dy * dy), 0.5 * (dx * nx + dy * ny)
-        total += float(ds @ (values * dp - p * slope))
+        values, dp = basis.sum(coefficients, x, y), 0.5 * (dx * nx + dy * ny)
+        total += float(ds @ (values * dp))
         if operator.order == 4:  # and ∫ p Δv, with q of Δq = p
             inner = basis.to_laplacian(coefficients)
             curvature, change = basis.harmonic.sum(inner, x, y), _normal(basis.harmonic.gradient(inner, x, y), nx, ny)
