@@ -49,6 +49,22 @@ def panels(
     return figure, axes
 
 
+def beside(rows: int, title: str, size: tuple[float, float]) -> tuple["Figure", "Axes", list["Axes"]]:
+    """A figure with one panel on the left, and on the right rows of wide ones that share their horizontal axis.
+
+    size: of all of it, in inches.
+    """
+    figure = _figure_class()(figsize=size, layout="constrained")
+    cells = figure.add_gridspec(rows, 2, width_ratios=(2, 3))
+    left, right = figure.add_subplot(cells[:, 0]), [figure.add_subplot(cells[0, 1])]
+    right += [figure.add_subplot(cells[row, 1], sharex=right[0]) for row in range(1, rows)]
+    for ax in right[:-1]:
+        ax.tick_params(labelbottom=False)
+    if title:
+        figure.suptitle(title, parse_math=False)
+    return figure, left, right
+
+
 def show_field(
     ax: "Axes",
     field: Any,

@@ -6,6 +6,7 @@ from html import escape
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
 import mc2
@@ -112,3 +113,67 @@ def test_what_notebooks_show():
     certificate = solution.certify(8, 64)
     assert escape(str(certificate)) in certificate._repr_html_()
     assert len(repr(certificate)) < 120
+
+
+PLATE = (Rectangle(12.0, 8.0) - Disk(1.2, center=(-2, 0), name="pipe")).mark("heater", "x > 2", on="bottom")
+WALLS = mc2.Poisson(
+    PLATE, source=-1, boundary={"pipe": "80 + y", "heater": 120, "top": mc2.Robin(0.2, "4*x"), "*": mc2.Neumann(0)}
+)
+
+
+def drawn_lines(ax):
+    """The lines of a panel by their colours: all their points together."""
+    found = {}
+    for line in ax.lines:
+        if len(line.get_xdata()) > 2:
+            found.setdefault(to_hex(line.get_color()), []).append(np.array([line.get_xdata(), line.get_ydata()], float))
+    return {colour: np.concatenate(lines, 1) for colour, lines in found.items()}
+
+
+def test_a_problem_shows_its_conditions_and_its_data_along_the_boundary():
+    figure = WALLS.plot_boundary()
+    outline, *rows = figure.axes
+    told = [text.get_text() for text in outline.get_legend().get_texts()]
+    assert "heater: u = 120" in told
+    assert "top: ∂u/∂n + 0.2 u = 4 * x" in told
+    assert [ax.get_ylabel() for ax in rows] == ["u", "∂u/∂n", "∂u/∂n + μu"]
+    assert len(told) == len(PLATE.parts) == sum(len(drawn_lines(ax)) for ax in rows)
+    colours = [to_hex(lines.get_color()[0]) for lines in outline.collections]
+    assert {colour for ax in rows for colour in drawn_lines(ax)} == set(colours)
+    top = drawn_lines(rows[2])
+    ((along, values),) = top.values()  # Robin data 4x, from right to left
+    np.testing.assert_allclose(values, 4 * (12 - (along - along.min())), atol=0.2)
+    plt.close(figure)
+
+
+def test_a_solution_shows_what_it_misses_of_its_conditions():
+    found = mc2.solve(WALLS, grid=32)
+    figure = found.plot_boundary("title")
+    outline, u, slope, misfit = figure.axes
+    assert misfit.get_yscale() == "log"
+    assert max(points[1].max() for points in drawn_lines(misfit).values()) < 1e-4
+    values = np.concatenate([points[1] for points in drawn_lines(u).values()])
+    assert values.max() == pytest.approx(found.maximum().value, rel=1e-3)
+    assert len(drawn_lines(slope)) == len(outline.collections) == len(PLATE.parts)
+    for kind in ("svg", "png"):
+        file = io.BytesIO()
+        figure.savefig(file, format=kind)
+    plt.close(figure)
+
+
+def test_boundaries_of_other_problems_are_drawn():
+    clamped = mc2.Biharmonic(Disk(), source=1, boundary=mc2.Clamped("x", 0))
+    plain = mc2.Biharmonic(Disk(), exact="x**4")
+    varying = mc2.Elliptic(Disk(), diffusion="2 + x", source=1, boundary=mc2.Robin(1, 0))
+    outside = mc2.Laplace(mc2.geometry.Exterior(Disk()), "x")
+    for problem, rows in (
+        (clamped, ["u", "∂u/∂n"]), (plain, ["u", "Δu"]), (varying, ["α ∂u/∂n + μu"]), (outside, ["u"])
+    ):  # fmt: skip
+        figure = problem.plot_boundary()
+        assert [ax.get_ylabel() for ax in figure.axes[1:]] == rows
+        plt.close(figure)
+        figure = mc2.solve(problem, grid=24).plot_boundary()
+        assert max(points[1].max() for points in drawn_lines(figure.axes[-1]).values()) < 1e-4
+        plt.close(figure)
+    with pytest.raises(mc2.InputError, match="known on its grid only"):
+        mc2.solve(plain, corrector="mc2", grid=24).plot_boundary()

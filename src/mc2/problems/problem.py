@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from mc2.problems.coefficients import Coefficients
 from mc2.problems.components import refuse_floating
 from mc2.problems.condition import Clamped, Condition, Dirichlet, FromExact
 from mc2.problems.operator import IDENTITY, LAPLACIAN, Operator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100
 """Bounds of a domain's size and coordinates: squares and their products must be float64 too."""
@@ -251,6 +254,12 @@ class Problem(metaclass=CheckedArguments):
             if inside.any():
                 field[rows][inside] = function(x[rows][inside], y[rows][inside])
         return field
+
+    def plot_boundary(self, title: str = "") -> "Figure":
+        """A matplotlib figure of the boundary's parts, their conditions, and the data along them."""
+        from mc2.problems.boundary_figure import plot_problem
+
+        return plot_problem(self, title)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

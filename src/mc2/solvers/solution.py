@@ -281,6 +281,12 @@ class Solution:
 
         return pictures.plot(self, exact, title, ax=ax, isolines=isolines, cmap=cmap, levels=levels, gradient=gradient)
 
+    def plot_boundary(self, title: str = "") -> "Figure":
+        """A matplotlib figure of u, ∂u/∂n and the conditions' misfit along the boundary, beside its parts."""
+        from mc2.solvers.boundary_picture import plot_boundary
+
+        return plot_boundary(self, title)
+
     def __repr__(self) -> str:
         inside, error = self.values[self.mask], self.standard_error[self.mask]
         return (
