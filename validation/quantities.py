@@ -83,6 +83,8 @@ def capacities():
     for name, body, true, source, wanted in (
         ("disk", Disk(2.0, center=(1, 3)), 2.0, "its radius", SMOOTH),
         ("ellipse", Ellipse(1.0, 0.6), 0.8, "(a + b)/2", SMOOTH),
+        ("thin ellipse", Ellipse(1.0, 0.1), 0.55, "(a + b)/2", SMOOTH),
+        ("half disk", Disk() & Rectangle(2.0, 2.0, center=(2, 0)), 4 / 27**0.5, "4/√27", CORNERS),
         ("square", Square(0.5), square, "Γ(1/4)²/(4 π^1.5)", CORNERS),
         ("triangle", Triangle(1.0), triangle, "3 Γ(1/3)³/(8 π²)", CORNERS),
     ):

@@ -6,7 +6,7 @@ from scipy.special import gamma
 
 import mc2
 from mc2.fits.field import Field
-from mc2.geometry import Disk, Ellipse, Exterior, Polygon, Square, Triangle
+from mc2.geometry import Disk, Ellipse, Exterior, Polygon, Rectangle, Square, Triangle
 from mc2.walks.exits import find_exits
 from mc2.walks.exterior import returned
 from mc2.walks.options import Options
@@ -117,11 +117,14 @@ TRIANGLE = np.sqrt(3) * gamma(1 / 3) ** 3 / (8 * np.pi**2)
     [
         (Disk(2.0, center=(1, 3)), 2.0, 1e-13),
         (Ellipse(1.0, 0.6), 0.8, 1e-8),
+        (Ellipse(1.0, 0.2, angle=0.3), 0.6, 1e-11),
+        (Ellipse(1e3, 100.0, center=(0, 5e3)), 550.0, 1e-10),
+        (Disk() & Rectangle(2.0, 2.0, center=(2, 0)), 4 / 27**0.5, 1e-9),
         (Square(0.5, angle=0.2), SQUARE, 1e-9),
         (Square(0.5e-6, center=(1e-5, 0)), 1e-6 * SQUARE, 1e-9),
         (Triangle(1.0), np.sqrt(3) * TRIANGLE, 1e-9),
     ],
-    ids=["disk", "ellipse", "square", "micrometres", "triangle"],
+    ids=["disk", "ellipse", "thin", "thinner", "half disk", "square", "micrometres", "triangle"],
 )
 def test_logarithmic_capacities(body, true, accuracy):
     """Of a square and a triangle by Schwarz–Christoffel maps (Pólya and Szegő, 1951)."""
@@ -131,6 +134,16 @@ def test_logarithmic_capacities(body, true, accuracy):
     assert found.standard_error < 1e-6 * true
 
 
-def test_a_capacity_that_is_hard_to_find_has_a_wide_bar():
-    found = mc2.log_capacity(Ellipse(1.0, 0.2))
-    assert abs(found.value - 0.6) <= found.standard_error
+@pytest.mark.parametrize(("width", "accuracy"), [(0.05, 1e-8), (0.02, 0.1), (0.005, np.inf)])
+def test_a_capacity_that_is_hard_to_find_has_a_wide_bar(width, accuracy):
+    found, true = mc2.log_capacity(Ellipse(1.0, width)), 0.5 * (1 + width)
+    assert abs(found.value - true) <= min(found.standard_error, accuracy)
+
+
+def test_what_is_outside_of_a_thin_body_is_solved():
+    """log r + γ + o(1) with 0 on an ellipse: γ is −log of its capacity, (a + b)/2."""
+    outside = Exterior(Ellipse(1.0, 0.2), growth=1.0)
+    found = mc2.solve(mc2.Laplace(outside, boundary=0), grid=32)
+    assert found.at_infinity().value == pytest.approx(-np.log(0.6), abs=1e-9)
+    assert found.flux().value == pytest.approx(-2 * np.pi, abs=1e-9)
+    assert np.abs(found(*outside.sample_boundary(200).T)).max() < 1e-6

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError
 from mc2.fits.basis import Basis, Jump, make_basis
+from mc2.fits.boundary_points import Sides
 from mc2.fits.features import Features, features_on_boundary
 from mc2.fits.field import Field, lifted
 from mc2.fits.jumps import find_breaks
@@ -25,6 +26,7 @@ from mc2.fits.layer_fit import Report, can_fit_layer, fit_layer
 from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
 from mc2.fits.poles import crowd_poles, ring_of_poles
+from mc2.fits.room import Room
 from mc2.fits.samples import SAMPLES, Layout, Samples
 from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Grid
@@ -67,6 +69,10 @@ MOST_ROUGH = 48
 """Jumps, kinks and corners, the sharpest first, that have poles; a fourth for the biharmonic equation."""
 RING = 128
 """Poles around the domain."""
+CLOSE = 0.5, 0.2
+"""How deep in a thin body poles are, and how far apart, in units of the room there; see `mc2.fits.room`."""
+MOST_CLOSE = 300
+"""Poles in thin bodies."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +187,10 @@ def _fit_poles(fitters: "list[_Fitter]", features: list[Features], layered: bool
     basis, layout = _with_poles(problems[0], fitters[0].waves, features, jumps, kinks)
     systems.fitters = fitters
     misfits = [fitter.fit(basis, layout).misfit for fitter in fitters]
+    if domain.unbounded and max(misfits) >= GOOD:  # around thin bodies
+        room, plain = Room(domain, Sides(domain, [])), make_basis(problems[0].domain, problems[0].operator, DEGREES[0])
+        basis = replace(plain, poles=(*plain.poles, *room.poles(*CLOSE, (1, 1), MOST_CLOSE)))
+        misfits = [fitter.fit(basis, layout).misfit for fitter in fitters]
     return [fitter for fitter, misfit in zip(fitters, misfits, strict=True) if not (layered and misfit < GOOD)]
 
 

@@ -1,6 +1,7 @@
 """Points along a boundary, with normals: crowded towards junctions. There conditions are fitted and judged."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ class Sides:
 
     def __init__(self, domain: Domain, junctions: Sequence[Junction]) -> None:
         self.domain, self.pieces = domain, domain.pieces
+        self.crowding: list[tuple[Array, Array]] | None = None  # of every side: shares, and points before each
         stops = np.zeros(self.pieces.size, bool)
         stops[[junction.piece for junction in junctions]] = True
         self.sides: list[tuple[NDArray[np.intp], bool]] = []  # the pieces of each, and whether it has ends
@@ -82,9 +84,12 @@ class Sides:
         def steps(number: int) -> Array:
             return np.asarray(np.arange(number) + (0.5 if random is None else random.random(number)))
 
-        for side, ended in self.sides:
+        for number, (side, ended) in enumerate(self.sides):
             n = max(FEWEST, round(count * float(self.pieces.length[side].sum()) / total))
             share = steps(n) / n
+            if self.crowding is not None:
+                at, before = self.crowding[number]
+                share = np.interp(share, before, at)
             if ended:
                 offsets = NEAREST * (FARTHEST / NEAREST) ** (steps(near) / near)
                 share = np.sort(np.concatenate([0.5 - 0.5 * np.cos(np.pi * share), offsets, 1 - offsets]))
@@ -92,19 +97,28 @@ class Sides:
                 gaps = np.diff(edges)
             else:
                 gaps = 0.5 * (np.diff(share, append=share[0] + 1) + np.diff(share, prepend=share[-1] - 1))
-            found.append(self._at(side, share, gaps))
+            found.append(self.at(side, share, gaps))
         return BoundaryPoints(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def crowded(self, crowding: "list[tuple[Array, Array]]") -> "Sides":
+        """The same sides, of which half of the points lie where they are to be crowded.
+
+        crowding: of every side shares of its length, and how many of all points are to lie before each.
+        """
+        found = copy(self)
+        found.crowding = [(share, 0.5 * (share + passed)) for share, passed in crowding]
+        return found
 
     def evenly(self, count: int) -> BoundaryPoints:
         """About so many points, at equal distances along every side, and none near its ends."""
         total, found = float(self.pieces.length.sum()), []
         for side, _ in self.sides:
             n = max(1, round(count * float(self.pieces.length[side].sum()) / total))
-            found.append(self._at(side, (np.arange(n) + 0.5) / n, np.full(n, 1.0 / n)))
+            found.append(self.at(side, (np.arange(n) + 0.5) / n, np.full(n, 1.0 / n)))
         return BoundaryPoints(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
-    def _at(self, side: NDArray[np.intp], share: Array, gaps: Array) -> BoundaryPoints:
-        """Points at shares of a side's length."""
+    def at(self, side: NDArray[np.intp], share: Array, gaps: Array) -> BoundaryPoints:
+        """Points at shares of a side's length. gaps: the shares that they stand for."""
         length = self.pieces.length[side]
         ends = np.cumsum(length)
         offset = share * ends[-1]

@@ -28,6 +28,7 @@ from mc2.fits.junctions import find_junctions, make_corner_functions
 from mc2.fits.layer_fit import Report
 from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
+from mc2.fits.room import Room
 from mc2.geometry import Domain, Grid
 from mc2.problems import Problem
 from mc2.problems.components import refuse_floating
@@ -51,7 +52,9 @@ CORNERS = ((12, 4.0), (20, 8.0), (28, 11.0), (40, 15.0))
 """Degrees around the centre, and highest powers of corner functions, that are tried together."""
 RINGS = ((16, 4.0, 100), (20, 6.0, 200), (24, 8.0, 300))
 """The same, and how many poles around the domain."""
-MOST_BASES = len(PLAIN) + len(CORNERS) + len(RINGS)
+CLOSE = ((0.5, 0.15), (0.3, 0.08))
+"""How deep poles are in the room next to the boundary, and how far apart, as parts of that room; see `Room`."""
+MOST_BASES = len(PLAIN) + len(CORNERS) + len(RINGS) + len(CLOSE)
 GAINS = 0.05
 """Part to which a larger basis must bring the misfit for the next one to be tried without poles."""
 HOLE_DEGREE = 16
@@ -141,6 +144,17 @@ class Fitter:
                 break
             basis = self._with_corners(plain(degree), highest)
             yield replace(basis, poles=(*basis.poles, *self._ring(count)))
+
+        if min(self.misfits) < GOOD:
+            return
+        room = Room(problem.domain, self.sides)
+        self.sides = self.sides.crowded(room.crowding)
+        for depth, apart in CLOSE:
+            basis = self._with_corners(plain(PLAIN[0]), 4.0)
+            orders = 0 if problem.operator.mass else 1, 1
+            yield replace(basis, poles=(*basis.poles, *room.poles(depth, apart, orders, MOST // 2)))
+            if min(self.misfits) < GOOD:
+                break
 
     def _with_corners(self, basis: Basis, highest: float) -> Basis:
         corners = make_corner_functions(self.problem, self.junctions, highest, MOST // 2)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FAR = 1e17
 """Distance, in units of the domain's size, from which bounded functions are at infinity to rounding."""
+LARGEST = 600.0
+"""Of exponents."""
 SAFETY = 1.5
 """Times the largest misfit that is met at points of the boundary."""
 
@@ -60,4 +62,4 @@ def log_capacity(body: Domain) -> Answer:
     # the function is log r from there, and what mends that on the boundary
     fit = fit_conditions(Laplace(inner, f"-0.5*log((x - ({x!r}))**2 + (y - ({y!r}))**2)")).fit
     capacity = frame.length * float(np.exp(-limit(inner, fit.field)))
-    return Answer(capacity, capacity * SAFETY * fit.worst)
+    return Answer(capacity, capacity * float(np.expm1(min(SAFETY * fit.worst, LARGEST))))
