@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mc2.problems import Robin as Robin
     from mc2.problems import Yukawa as Yukawa
     from mc2.problems import read_problem as read_problem
+    from mc2.problems.channels import channels as channels
     from mc2.progress import show_progress as show_progress
     from mc2.solvers import Certificate as Certificate
     from mc2.solvers import Solution as Solution
@@ -58,6 +59,7 @@ _HOMES = {
     "Dirichlet": "mc2.problems",
     "Clamped": "mc2.problems",
     "read_problem": "mc2.problems",
+    "channels": "mc2.problems.channels",
     "show_progress": "mc2.progress",
     "Certificate": "mc2.solvers",
     "Solution": "mc2.solvers",
