@@ -42,7 +42,9 @@ def test_parts_and_images_have_channels_and_all_else_is_common():
     assert second.reflecting
     image = np.random.default_rng(0).uniform(size=(4, 4, 3))
     problems = mc2.channels(mc2.Yukawa, Square(0.5), lam=2.0, source=0, boundary=(image, (-0.5, 0.5, -0.5, 0.5)))
-    assert [float(problem.boundary(-0.375, -0.375)) for problem in problems] == pytest.approx(list(image[0, 0]), abs=1e-3)
+    assert [float(problem.boundary(-0.375, -0.375)) for problem in problems] == pytest.approx(
+        list(image[0, 0]), abs=1e-3
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from mc2.errors import InputError
 from mc2.fits.basis_kernels import add_columns, add_poles, add_powers, fill_columns
 from mc2.fits.corner_functions import CornerFunctions, Cut, Term
 from mc2.fits.gradients import gradients
+from mc2.fits.slit_functions import InnerSlit, TwinFunctions
 from mc2.geometry import Domain, Exterior
 from mc2.problems.operator import LAPLACIAN, Operator, need_constant
 
@@ -86,7 +87,7 @@ class Basis:
     degree: int
     poles: tuple[Pole, ...] = ()
     jumps: tuple[Jump, ...] = ()
-    corners: tuple[CornerFunctions, ...] = ()
+    corners: tuple[CornerFunctions | TwinFunctions | InnerSlit, ...] = ()
 
     @property
     def doubled(self) -> bool:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from mc2.fits.junctions import Junction
 from mc2.fits.normals import moved_to_boundary
+from mc2.fits.slits import on_slits
 from mc2.geometry import Domain
+from mc2.geometry.slit import BESIDE
 from mc2.problems import Problem
 
 Array = NDArray[np.float64]
@@ -132,6 +134,9 @@ def on_pieces(domain: Domain, index: NDArray[np.intp], t: Array) -> BoundaryPoin
     pieces = domain.pieces
     points = pieces.at(t, index)
     z, normal = moved_to_boundary(domain, points[:, 0] + 1j * points[:, 1], -1j * pieces.direction(t, index))
+    beside = on_slits(domain, pieces)[index]
+    if beside.any():  # on their side
+        z = z - np.where(beside, BESIDE * (np.abs(points).max() + domain.size), 0.0) * normal
     x, y, nx, ny = (np.ascontiguousarray(c) for c in (z.real, z.imag, normal.real, normal.imag))
     return BoundaryPoints(x, y, nx, ny, pieces.length[index], pieces.part[index])
 

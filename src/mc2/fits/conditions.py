@@ -22,6 +22,7 @@ from mc2.fits.basis import Basis, Pole, make_basis
 from mc2.fits.boundary import BoundaryFit, count_waves
 from mc2.fits.boundary_points import BoundaryPoints, Rows, Sides, make_rows
 from mc2.fits.breaks import cut_at_breaks
+from mc2.fits.cuts import CutFinder
 from mc2.fits.field import Field, lifted
 from mc2.fits.insulated import check_compatible, is_insulated, with_mean_zero
 from mc2.fits.junctions import find_junctions, make_corner_functions
@@ -29,7 +30,10 @@ from mc2.fits.layer_fit import Report
 from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
 from mc2.fits.room import Room
+from mc2.fits.slit_functions import InnerSlit
+from mc2.fits.slits import find_slits
 from mc2.geometry import Domain, Grid
+from mc2.geometry.slit import has_slits
 from mc2.problems import Problem
 from mc2.problems.components import refuse_floating
 
@@ -58,6 +62,8 @@ MOST_BASES = len(PLAIN) + len(CORNERS) + len(RINGS) + len(CLOSE)
 GAINS = 0.05
 """Part to which a larger basis must bring the misfit for the next one to be tried without poles."""
 HOLE_DEGREE = 16
+SLIT_POWERS = 5
+"""Powers of the functions around a slit with two tips for each of a corner's: they are those of a root."""
 UNIT = 4.0
 """Derivatives count by this part of the domain's radius."""
 ROUNDING = 1e-15
@@ -68,6 +74,12 @@ SAFETY = 1.5
 """Times the amplification that is measured, since its points are a sample."""
 SMALLEST = 1e-10
 """Combinations of functions below this part of the largest are rounding."""
+
+
+def has_junctions(problem: Problem) -> bool:
+    """Whether a problem's boundary is fitted with functions of its junctions: conditions are mixed, or it has slits."""
+    slits = problem.operator.order == 2 and not problem.domain.unbounded and has_slits(problem.domain)
+    return problem.reflecting or slits
 
 
 def fit_conditions(
@@ -117,6 +129,9 @@ class Fitter:
         self.problem, self.start = problem, start
         self.waves = count_waves(problem)
         self.junctions = find_junctions(problem, jumps, kinks)
+        harmonic = problem.operator.order == 2 and not problem.operator.mass
+        slits = find_slits(problem.domain, CutFinder(problem.domain)) if harmonic else []
+        self.slits = [slit for slit in slits if slit.inner]
         self.sides = Sides(problem.domain, self.junctions)
         self.radius = make_basis(problem.domain, problem.operator, 0, -1).radius
         self.unit = self.radius / UNIT
@@ -158,7 +173,8 @@ class Fitter:
 
     def _with_corners(self, basis: Basis, highest: float) -> Basis:
         corners = make_corner_functions(self.problem, self.junctions, highest, MOST // 2)
-        return replace(basis, corners=(*basis.corners, *corners))
+        inner = tuple(InnerSlit(slit.points, int(SLIT_POWERS * highest)) for slit in self.slits)
+        return replace(basis, corners=(*basis.corners, *corners, *inner))
 
     def _ring(self, count: int) -> Iterator[Pole]:
         """Poles outside every side, as far as there is room (Fairweather and Karageorghis, 1998)."""

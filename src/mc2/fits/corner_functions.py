@@ -87,14 +87,24 @@ class CornerFunctions:
 
     def columns(self, x: Array, y: Array) -> Array:
         """All functions at points [column, point]."""
+        terms = self.values(x, y)
+        return np.array([(terms[number].real, terms[number].imag)[part] for number, part in self.parts])
+
+    def values(self, x: Array, y: Array) -> list[Complex]:
+        """All terms at points."""
         logarithm = self.logarithm(x, y)
         radial = self._radial(logarithm)
-        terms = [self._value(number, logarithm, radial) for number in range(len(self.terms))]
-        return np.array([(terms[number].real, terms[number].imag)[part] for number, part in self.parts])
+        return [self._value(number, logarithm, radial) for number in range(len(self.terms))]
+
+    def derivatives(self, x: Array, y: Array) -> list[Complex]:
+        """The derivatives by z of all terms at points; of solutions of Δu = 0."""
+        logarithm = self.logarithm(x, y)
+        ratio, radial = self._logarithm_slope(x, y), self._radial(logarithm, slopes=True)
+        return [self._slopes(number, logarithm, radial, ratio, x, y)[0] for number in range(len(self.terms))]
 
     def gradients(self, x: Array, y: Array) -> Array:
         """∂/∂x and ∂/∂y of all functions at points [2, column, point]; at the corner itself, those next to it."""
-        x, y = self._off_corner(x, y)
+        x, y = self.off_corner(x, y)
         logarithm = self.logarithm(x, y)
         ratio, radial = self._logarithm_slope(x, y), self._radial(logarithm, slopes=True)
         slopes = [self._slopes(number, logarithm, radial, ratio, x, y) for number in range(len(self.terms))]
@@ -104,7 +114,7 @@ class CornerFunctions:
                 out[axis, column] = (slope.real, slope.imag)[part]
         return out
 
-    def _off_corner(self, x: Array, y: Array) -> tuple[Array, Array]:
+    def off_corner(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Points that are the corner but for rounding, where slopes may be infinite, moved off it into the domain."""
         corner = self.cut.points[0]
         near = NEXT * (abs(corner) + self.radius)
@@ -172,9 +182,12 @@ class CornerFunctions:
     @cached_property
     def _turn(self) -> float:
         """What the angle is short of, seen from a point next to the corner, in the middle of its opening."""
-        middle = 0.5 * self.opening
-        place = self.cut.points[0] + 1e-6 * self._room * np.exp(1j * (self.direction + middle))
-        return float(self._plain_logarithm(np.array([place])).imag[0]) - middle
+        return float(self._plain_logarithm(np.array([self.beside])).imag[0]) - 0.5 * self.opening
+
+    @property
+    def beside(self) -> complex:
+        """A point next to the corner, in the middle of its opening."""
+        return self.cut.points[0] + 1e-6 * self._room * complex(np.exp(1j * (self.direction + 0.5 * self.opening)))
 
     @property
     def _room(self) -> float:

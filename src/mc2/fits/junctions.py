@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from mc2.fits.corner_functions import CornerFunctions, Cut, Term
 from mc2.fits.cuts import CutFinder
 from mc2.fits.normals import moved_to_boundary
+from mc2.fits.slit_functions import TwinFunctions
+from mc2.fits.slits import find_slits
 from mc2.geometry.pieces import STRAIGHT_ON, successors
 from mc2.problems import Problem
 from mc2.problems.condition import Condition, Dirichlet, Robin
@@ -24,6 +26,8 @@ FLAT = 1e-4
 """Curvature, times the size of the domain, below which a side counts as straight."""
 JUMPS = 1e-9
 """Part of the data by which Dirichlet data must differ at a corner to count as jumping."""
+AROUND = 1e-9
+"""Radians by which the opening at the tip of a slit may differ from a full turn."""
 SHARPEST = 1e-6
 """Angles below, in radians, are no corners but mistakes."""
 MOST_JUNCTIONS = 512
@@ -40,6 +44,7 @@ class Junction:
     bent: whether powers are followed by greater ones, λ + 1, λ + 2, …
     jump: whether Dirichlet data jump there.
     cut: where the angle around it jumps; None if there is no way for one.
+    tip: for a corner of one side of a slit, the cut of functions of the slit's tip: it is no corner of the other side.
     """
 
     piece: int
@@ -51,6 +56,7 @@ class Junction:
     bent: bool
     jump: bool
     cut: Cut | None
+    tip: Cut | None = None
 
     @property
     def first(self) -> float:
@@ -69,6 +75,7 @@ class Junction:
         count = int(highest * self.opening / np.pi + (0.5 if mixed else 0.0) + 1e-9)
         powers = (np.arange(1, count + 1) - (0.5 if mixed else 0.0)) * np.pi / self.opening
         sine = not self.after.reflecting
+        around = self.opening > 2 * np.pi - AROUND  # a tip: data on the two sides differ by such powers as well
         robin = isinstance(self.after, Robin) or isinstance(self.before, Robin)
         found: dict[tuple[float, int], Term] = {}
 
@@ -82,12 +89,18 @@ class Junction:
         for power in powers.tolist():
             whole = abs(power - round(power)) < INTEGER
             power = float(round(power)) if whole else power
-            add(power, int(whole), not sine, sine)
+            other = around and not whole
+            add(power, int(whole), not sine or other, sine or other)
             for more in range(1, int(highest - power) + 1) if self.bent else ():
                 add(power + more, int(whole), True, True)
                 if robin and np.abs(powers - power - more).min() < INTEGER:  # it resonates with another of the powers
                     add(power + more, 1 + int(whole), True, True)
         return tuple(sorted(found.values()))
+
+    def one_sided(self, highest: float) -> tuple[Term, ...]:
+        """The functions that are singular, whichever part of them is 0 on the two sides that meet there."""
+        terms = [term for term in self.terms(highest) if term.logs or abs(term.power - round(term.power)) > INTEGER]
+        return tuple(term if not term.power else term._replace(cosine=True) for term in terms)
 
 
 def find_junctions(
@@ -110,6 +123,7 @@ def find_junctions(
     curvature = np.abs(pieces.turn / pieces.length) * problem.domain.size
     smooth = np.abs(turn) < STRAIGHT_ON
     found, cuts = [], CutFinder(problem.domain)
+    slits = {piece: slit for slit in find_slits(problem.domain, cuts) for piece in slit.corners}
     for k in np.flatnonzero(~pieces.smooth | other):
         after, before = conditions[pieces.part[following[k]]], conditions[pieces.part[k]]
         point, direction = _placed(problem, pieces.end[k], starts[k]) if smooth[k] else (pieces.end[k], starts[k])
@@ -120,12 +134,14 @@ def find_junctions(
         if angle < SHARPEST:
             continue
         center, along = complex(*point), float(np.angle(direction))
-        cut = cuts.find(center, along, angle)
+        slit = slits.get(int(k))
+        cut = cuts.find(center, along, angle) if slit is None else slit.cut(slit.corners[int(k)])
+        tip = slit.cut() if slit is not None and slit.corners[int(k)] > 0 else None
         if cut is not None and cut.heading is None:
             bent = True  # functions that are singular in the middle of a hole do not keep straight sides straight
             cut = None if problem.operator.varying is None and problem.operator.mass else cut
         jump = not after.reflecting if jumping[k] else _jumps(after, before, point)
-        found.append(Junction(int(k), center, along, angle, after, before, bool(bent), jump, cut))
+        found.append(Junction(int(k), center, along, angle, after, before, bool(bent), jump, cut, tip))
     return sorted(found, key=lambda junction: junction.weakness)[:MOST_JUNCTIONS]
 
 
@@ -150,23 +166,28 @@ def _jumps(after: Condition, before: Condition, point: Array) -> bool:
 
 def make_corner_functions(
     problem: Problem, junctions: list[Junction], highest: float, most: int
-) -> tuple[CornerFunctions, ...]:
+) -> tuple[CornerFunctions | TwinFunctions, ...]:
     """Functions around the junctions that have a cut.
 
     highest: power. most: functions in all, about; with many junctions the powers of each end earlier.
     """
     junctions = [junction for junction in junctions if junction.cut is not None]
     while True:
-        terms = [junction.terms(highest) for junction in junctions]
+        terms = [
+            junction.terms(highest) if junction.tip is None else junction.one_sided(highest) for junction in junctions
+        ]
         if highest < 1.0 or sum(term.cosine + term.sine for own in terms for term in own) <= most:
             break
         highest *= 0.8
-    found = []
+    found: list[CornerFunctions | TwinFunctions] = []
     xmin, xmax, ymin, ymax = problem.domain.bounds
     for junction, own in zip(junctions, terms, strict=True):
         if not own:
             continue
         assert junction.cut is not None
         radius = max(abs(complex(x, y) - junction.center) for x in (xmin, xmax) for y in (ymin, ymax))
-        found.append(CornerFunctions(problem.operator, junction.cut, junction.direction, junction.opening, radius, own))
+        functions = CornerFunctions(problem.operator, junction.cut, junction.direction, junction.opening, radius, own)
+        found.append(functions)
+        if junction.tip is not None and not problem.operator.mass:
+            found.append(TwinFunctions(functions, junction.tip))
     return tuple(found)

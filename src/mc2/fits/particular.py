@@ -27,6 +27,7 @@ from mc2.fits.junctions import INTEGER, Junction, find_junctions, make_corner_fu
 from mc2.geometry import Domain
 from mc2.geometry.boundary_rule import BoundaryRule, boundary_rule
 from mc2.geometry.pieces import successors
+from mc2.geometry.slit import has_slits
 from mc2.problems import Laplace
 from mc2.problems.operator import Operator
 
@@ -84,6 +85,8 @@ class ParticularSolutions:
     def junctions(self) -> list[Junction]:
         """Corners at which eigenfunctions are singular: those of an angle π/n are not, by reflection."""
         found = find_junctions(Laplace(self.domain, 0))
+        if has_slits(self.domain):
+            raise InputError(f"modes of {short(self.domain)} are not known: it has slits")
         found = [one for one in found if abs(one.first - round(one.first)) > INTEGER]
         for one in found:
             if one.cut is None or one.cut.heading is None:
@@ -124,6 +127,7 @@ class ParticularSolutions:
         found = make_corner_functions(Laplace(self.domain, 0), self.junctions, LEVELS[level][1], MOST)
         kept = []
         for own in found:
+            assert isinstance(own, CornerFunctions)  # there are no slits
             terms = tuple(term for term in own.terms if not term.logs and abs(term.power % 1 - 0.5) < 0.5 - INTEGER)
             kept.append(replace(own, terms=terms))
         return tuple(own for own in kept if own.terms)

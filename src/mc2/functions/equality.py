@@ -24,6 +24,7 @@ from mc2.functions.expression import Expression, apply, constant, multiply, subt
 from mc2.functions.function import Array, Function, Program
 from mc2.geometry import Domain
 from mc2.geometry.nearest import foot
+from mc2.geometry.slit import has_slits
 
 OF_SIZE, OF_COORDINATE = 1e-5, 1e-6
 """The two parts of the length within which equality holds in single precision."""
@@ -193,6 +194,12 @@ def _check_projected(function: Function, name: str, domain: Domain, points: Arra
             wrong = np.flatnonzero(np.abs(there - here) > 1e-3 * np.abs(here).max())
             if wrong.size >= _FEW:
                 k = wrong[0]
+                if has_slits(domain):
+                    raise InputError(
+                        f"{name} has two values on a slit, {here[k]:.6g} and {there[k]:.6g} near ({x[k]:.6g}, "
+                        f"{y[k]:.6g}): give each of its sides data of its own, as "
+                        'boundary={"left": …, "right": …, "*": …}'
+                    )
                 raise InputError(
                     f"{name} changes within rounding along the boundary: it is {here[k]:.6g} and {there[k]:.6g} near "
                     f"({x[k]:.6g}, {y[k]:.6g}); compare with a tolerance, as abs(x - 1) < 1e-5, or write "

@@ -9,16 +9,17 @@ def circle(radius: float, t: np.ndarray) -> np.ndarray:
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-def polyline(rings: list[np.ndarray], t: np.ndarray) -> np.ndarray:
-    """Closed rings of corners [k, 2], one after the other."""
+def polyline(rings: list[np.ndarray], t: np.ndarray, left: float = 0.0) -> np.ndarray:
+    """Closed rings of corners [k, 2], one after the other. left: a length by which points lie to the left of them."""
     start = np.concatenate(rings)
     along = np.concatenate([np.roll(ring, -1, axis=0) - ring for ring in rings])
     ends = np.cumsum(np.hypot(*along.T))
     begins = np.concatenate([[0.0], ends[:-1]])
     s = t * ends[-1]
     k = np.minimum(np.searchsorted(ends, s, side="right"), len(ends) - 1)
-    fraction = (s - begins[k]) / (ends[k] - begins[k])
-    return start[k] + fraction[:, None] * along[k]
+    length = ends[k] - begins[k]
+    points = start[k] + ((s - begins[k]) / length)[:, None] * along[k]
+    return points + (left / length)[:, None] * along[k] @ np.array([[0.0, 1.0], [-1.0, 0.0]]) if left else points
 
 
 def polyline_breaks(rings: list[np.ndarray]) -> tuple[float, ...]:

@@ -12,13 +12,15 @@ import numpy as np
 from mc2.checks import finite, listed, point, positive
 from mc2.errors import InputError, short
 from mc2.geometry import curves, kernels
-from mc2.geometry.domain import Bounds, Constants, Leaf
+from mc2.geometry.domain import Bounds, Constants, Domain, Leaf
 from mc2.geometry.outline_tree import OutlineTree, outline_tree
 from mc2.geometry.parts import part_name
 from mc2.geometry.pieces import Boundary, make_pieces
 from mc2.geometry.rings import MAX_VERTICES, check_chain
 
 SIDES = ("left", "right")
+BESIDE = 1e-14
+"""Distance of points on a side of a slit from its line, in units of the largest coordinate and the slit's size."""
 
 
 @final
@@ -80,7 +82,8 @@ class Slit(Leaf):
         return curves.polyline_length([self._around])
 
     def outline(self, t: np.ndarray) -> np.ndarray:
-        return curves.polyline([self._around], t)
+        """There along the left side and back along the right one, `BESIDE` off the line: data may differ by side."""
+        return curves.polyline([self._around], t, BESIDE * float(np.abs(self._array).max() + self.size))
 
     @cached_property
     def _tree(self) -> OutlineTree:
@@ -121,3 +124,8 @@ class Slit(Leaf):
 
     def __repr__(self) -> str:
         return f"Slit(<{len(self.points)} points>, names={self.names!r})"
+
+
+def has_slits(domain: Domain) -> bool:
+    """Whether a domain has slits, on which the boundary has two sides in one place."""
+    return any(isinstance(leaf, Slit) for leaf in domain.leaves())

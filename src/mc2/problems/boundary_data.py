@@ -42,7 +42,8 @@ class PartData(Function):
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
         flat, out = (x.ravel(), y.ravel()), np.full(x.size, np.nan)
-        part = self.domain.part_index(*flat)
+        part, known = np.full(x.size, -1), np.isfinite(flat[0]) & np.isfinite(flat[1])
+        part[known] = self.domain.part_index(flat[0][known], flat[1][known])
         for index, function in enumerate(self.functions):
             on = part == index
             if function is not None and on.any():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, warn
 from mc2.fits.boundary import BoundaryFit, fit_boundary
+from mc2.fits.conditions import has_junctions
 from mc2.fits.field import Field
 from mc2.geometry import Grid
 from mc2.problems import Problem
@@ -28,8 +29,8 @@ Array = NDArray[np.float64]
 class BoundaryCorrector(Corrector):
     """Least squares on the boundary.
 
-    Where solutions oscillate, or conditions are not all Dirichlet, error bars are bounds from the misfit at fresh
-    boundary points and the problem's condition.
+    Where solutions oscillate, conditions are not all Dirichlet, or there are slits, error bars are bounds from the
+    misfit at fresh boundary points and the problem's condition.
 
     For other problems nothing judges the fit, and error bars are infinite: `Solution.certify` tells the error.
     """
@@ -42,7 +43,7 @@ class BoundaryCorrector(Corrector):
     def solve(
         self, problem: Problem, goal: Goal, grid: Grid, options: Options, progress: Progress | None = None
     ) -> Solution:
-        bounded = problem.reflecting or problem.clamped
+        bounded = has_junctions(problem) or problem.clamped
         judged = problem.operator.oscillating or bounded
         if goal.tolerance is not None and not judged:
             raise InputError(f"a tolerance needs the corrector {ROUNDS!r}: {self.name!r} does not know its own error")
@@ -73,7 +74,7 @@ class BoundaryCorrector(Corrector):
 
     @one_thread()
     def values(self, problem: Problem, goal: Goal, grid: Grid, options: Options) -> Array:
-        fitted = problem.reflecting or problem.clamped
+        fitted = has_junctions(problem) or problem.clamped
         fit = fit_and_bound(problem, grid)[0] if fitted else fit_boundary(problem, grid)
         return fit.field.on_grid(grid, problem.mask(grid))
 

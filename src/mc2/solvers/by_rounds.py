@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
 from mc2.errors import InputError, unknown, warn
+from mc2.fits.conditions import has_junctions
 from mc2.fits.field import Field
 from mc2.fits.layer_fit import can_fit_layer
 from mc2.geometry import Grid
@@ -33,6 +34,8 @@ ROUNDING = 1e-13
 """Part of the largest score at which what is left is rounding, and there is no use in another round."""
 ENOUGH = 1e-9
 """Below 1e-9 of the data, walks are averaged at every pixel only if a tolerance was given."""
+FITS = 1e-2
+"""Part of the data that may be left, if no tolerance was given, of a fit that is not helped by walks at every pixel."""
 MOST_WALKS = 64
 """Walks per point after which a tolerance is given up on."""
 AVERAGING = 1 << 32
@@ -168,7 +171,7 @@ class Solver:
         rounds = self.rounds
         budget = MOST_WALKS if self.goal.tolerance else self.goal.walks
         left, untried = budget, True
-        if self.goal.start == "boundary" or rounds.edge.narrow or self._cornered or self.problem.reflecting:
+        if self.goal.start == "boundary" or rounds.edge.narrow or self._cornered or has_junctions(self.problem):
             rounds.fit_boundary(PER_ROUND, self.progress)
             left, untried = left - PER_ROUND, False
         while left >= PER_ROUND and rounds.fit_error > self._worth_fitting:
@@ -276,8 +279,8 @@ class Solver:
         error = 0.0
         if tolerance is not None:
             error = rounds.error if self.averaging is not None else rounds.total_error
-        met = tolerance is None or error <= tolerance
-        if not met and not self.told:
+        met = self._fits if tolerance is None else error <= tolerance
+        if tolerance is not None and not met and not self.told:
             warn_of_error(
                 f"the standard error is {error:.2g}, above the tolerance {tolerance:g}, after {rounds.walks:,} "
                 f"walks: {self._reason(met)}",
@@ -290,6 +293,11 @@ class Solver:
             fitted=rounds.field, options=self.options, converged=met and rounds.resolved and self._met_by_fresh_walks,
             reason=self._reason(met),
         )  # fmt: skip
+
+    @property
+    def _fits(self) -> bool:
+        """Whether a basis fits the problem well enough for an answer without a tolerance, or walks were averaged."""
+        return self.averaging is not None or self.rounds.total_error <= FITS * self.scale
 
     @property
     def _met_by_fresh_walks(self) -> bool:
@@ -318,6 +326,8 @@ class Solver:
         known = rms(rounds.source_error(*rounds.points.T))
         if self.goal.tolerance is not None and known > 0.5 * self.goal.tolerance:
             return f"the source is not resolved to the tolerance, {judged}"
+        if self.goal.tolerance is None and not met:
+            return f"no basis fits this problem, {judged}"
         if not rounds.helped:
             return f"no basis fits better, {judged}"
         return f"walks spent, {judged}"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mc2.fits.boundary import BoundaryFit, fit_boundary
 from mc2.fits.clamped import fit_plate
 from mc2.fits.collocation import CollocationFit, fit_collocation
-from mc2.fits.conditions import ConditionFit, fit_conditions
+from mc2.fits.conditions import ConditionFit, fit_conditions, has_junctions
 from mc2.fits.field import Field
 from mc2.fits.layer_fit import Report
 from mc2.fits.resonance import evaluator_from_boundary
@@ -63,10 +63,10 @@ def fit_and_bound(
 ) -> tuple[BoundaryFit, Evaluator]:
     """A fit of the boundary data, and what evaluates it with bounds for its error.
 
-    The problem must have Neumann, Robin or clamped conditions, or solutions that oscillate.
+    The problem must have Neumann, Robin or clamped conditions, slits, or solutions that oscillate.
     report: called with the steps of the fit that are done, and their number at most.
     """
-    if problem.reflecting or problem.clamped:
+    if has_junctions(problem) or problem.clamped:
         found = fit_plate(problem, grid) if problem.clamped else fit_conditions(problem, grid, report=report)
         return found.fit, ConditionEvaluator(found)
     fit = fit_boundary(problem, grid, report=report)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.fits.boundary import BoundaryFit
-from mc2.fits.conditions import fit_conditions
+from mc2.fits.conditions import fit_conditions, has_junctions
 from mc2.fits.edge import SEEN, Edge
 from mc2.fits.field import (
     Field,
@@ -227,7 +227,7 @@ class Rounds:
 
     def _fitted(self, start: Field | None, report: Report | None) -> BoundaryFit:
         """Boundary least squares. start: the lift, if it is good enough. report: see `fit_boundary`."""
-        if not self.problem.reflecting:
+        if not has_junctions(self.problem):
             wanted = None if self.accuracy is None else BETTER * self.accuracy
             return self.ground.fit_boundary(self.problem, start, wanted, report)
         found = fit_conditions(self.problem, start=start)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mc2.geometry import Domain, Exterior, Slit
+from mc2.geometry import Domain, Exterior
 from mc2.geometry.nearest import foot
+from mc2.geometry.slit import has_slits
 from mc2.problems import Problem
 from mc2.walks.corner_ends import leave_corners
 from mc2.walks.engine import NO_ENDS, cores, rule_values
@@ -138,7 +139,7 @@ def on_boundary(
     x, y, weight, share = found.astype(float)
     on = onto(problem.domain, (x + 1j * y).ravel())
     on = on.reshape(x.shape)
-    beside = BESIDE * problem.domain.size * _has_slits(problem.domain)
+    beside = BESIDE * problem.domain.size * has_slits(problem.domain)
     leave_corners(problem.domain, on, options.shell(problem.domain), make_key(options.seed, instance), beside)
     return on.real, on.imag, weight, share
 
@@ -183,13 +184,9 @@ def _walk(
     return found, met, counts
 
 
-def _has_slits(domain: Domain) -> bool:
-    return any(isinstance(leaf, Slit) for leaf in domain.leaves())
-
-
 def onto(domain: Domain, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Ends of walks, from float32 to full precision; beside a slit, on the side where they are."""
-    if _has_slits(domain):
+    if has_slits(domain):
         pieces = domain.pieces
         nearest, _ = pieces.nearest(z.real.copy(), z.imag.copy())
         t, _ = pieces.locate(nearest, np.stack([z.real, z.imag], axis=1))
