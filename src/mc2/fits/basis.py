@@ -174,7 +174,8 @@ class Basis:
         found = []
         first = len(self.levels) - sum(len(corner.parts) for corner in self.corners)
         for corner in self.corners:
-            found.append(corner.leading(coefficients[first : first + len(corner.parts)]))
+            if isinstance(corner, CornerFunctions):  # functions of a whole slit have no one corner to lead at
+                found.append(corner.leading(coefficients[first : first + len(corner.parts)]))
             first += len(corner.parts)
         return [own for own in found if own is not None]
 
