@@ -101,12 +101,14 @@ def network_values():
 
 
 def attacks():
-    """What became of every attack, as `python -m validation.attacks --json` has found."""
-    rows = [
-        (row["item"], row["attack"], row["outcome"], row["seconds"], row["megabytes"])
-        for row in result("attacks")["attacks"]
-    ]
-    return table(("kind", "attack", "outcome", "seconds", "MB, most"), rows)
+    """What became of every attack, before and now, as `python -m validation.attacks --json` has found."""
+    before = {row["attack"]: row for row in result("attacks_before")["attacks"]}
+    rows = []
+    for row in result("attacks")["attacks"]:
+        old = before[row["attack"]]
+        then = (old["outcome"], old["seconds"], old["megabytes"])
+        rows.append((row["item"], row["attack"], *then, row["outcome"], row["seconds"], row["megabytes"]))
+    return table(("kind", "attack", "before", "seconds", "MB, most", "now", "seconds", "MB, most"), rows)
 
 
 BLOCKS = {

@@ -19,6 +19,7 @@ from mc2.problems import Problem
 from mc2.walks import Options
 from mc2.walks.options import MAX_REFLECTED
 from mc2.walks.plan import make_plan
+from mc2.walks.run import Run
 from mc2.walks.start_points import StartPoints
 from mc2.walks.tracking import run_tracked
 from validation.markdown import table
@@ -52,7 +53,7 @@ def walk(name: str, factor: float, budgets: list[int], seed: int = 0, count: int
     points = points[problem.domain.distance(*points.T) > DEPTH][:count]
     starts = StartPoints.make(problem, None, points, 0)
     options = Options(seed=seed, max_steps=MAX_REFLECTED, device="cpu")
-    found = run_tracked(plan, starts, budgets, options, 0, None)
+    found = run_tracked(plan, Run(starts, budgets, options, 0))
     numbers = np.array(budgets)
     mean = found.sums[:, :, 0] / numbers
     variance = np.maximum(found.sums[:, :, 1] / numbers - mean**2, 0) / np.maximum(numbers - 1, 1)

@@ -164,7 +164,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def test_another_generator_makes_no_shards(copy, monkeypatch):
-    monkeypatch.setattr("mc2.zoo.build.VERSION", "2")
+    monkeypatch.setattr("mc2.zoo.build.version_of", lambda split: "2")
     with pytest.raises(InputError, match="generator version 1; this mc2 has 2"):
         make_shard(str(copy), 0)
 

@@ -98,7 +98,7 @@ def test_fields_are_the_walks_of_every_instance(instances):
         assert abs(error.sum() / np.sqrt(variance.sum())) < 4.5, instance.id
         exact = instance.truth(*(c[own] for c in Grid(16).points()))
         np.testing.assert_allclose(found.u[number][own], exact, rtol=1e-6)
-    with pytest.raises(InputError, match="walk otherwise than those of other splits"):
+    with pytest.raises(InputError, match="walk otherwise than others do"):
         make_fields([*instances[:1], generate("test", 0)], [1], grid=Grid(8))
 
 

@@ -100,8 +100,9 @@ def make_fields(
         raise InputError(f"instances of {max(kinds)!r} walk otherwise than others do: make their fields apart")
     own = standard(instances[0].split if instances else "test")
     chosen = Options(
-        seed=seed, epsilon=epsilon, unit=STANDARD["unit"], max_steps=max_steps or own["max_steps"],
-        sampling=sampling or own["sampling"], stratify=stratify,
+        seed=seed, epsilon=epsilon, unit=STANDARD["unit"], stratify=stratify,
+        max_steps=own["max_steps"] if max_steps is None else max_steps,
+        sampling=own["sampling"] if sampling is None else sampling,
         estimator="reduced", device=device, threads=threads,  # reduced: for Helmholtz
     )  # fmt: skip
     problems, keys = [instance.problem for instance in instances], [instance.key for instance in instances]
