@@ -96,8 +96,9 @@ def test_in_single_precision_a_lower_bound_that_is_exact_near_the_boundary(name)
     assert (np.sign(found) == np.sign(exact))[clear].all()
     xmin, xmax, ymin, ymax = polygon.bounds
     box = (x > xmin) & (x < xmax) & (y > ymin) & (y < ymax)  # beyond the cells the bound is weaker
-    assert (np.abs(found) >= 0.94 * np.abs(exact) - 1e-6)[box].all()
-    assert (np.abs(found) >= 0.7 * np.abs(exact) - 1e-6).all()
+    near = box & (np.abs(exact) < 2e-3 * polygon.size)
+    np.testing.assert_allclose(found[near], exact[near], rtol=0.02, atol=1e-6)  # chords of runs
+    assert (np.abs(found) >= 0.55 * np.abs(exact) - 1e-6).all()
     by_points(code, constants.astype(np.float32), x, y, np.empty(kernels.MAX_REGISTERS, np.float32), one_by_one)
     np.testing.assert_allclose(one_by_one, found, rtol=1e-5, atol=1e-7)  # as on a GPU
 
@@ -143,4 +144,4 @@ def test_walks_on_an_outline(unit):
     off = (found.mean - (start[:, 0] ** 2 - start[:, 1] ** 2) / unit**2) / np.sqrt(found.variance + 1e-8)
     assert np.abs(off).max() < 4.5
     assert 0.5 < off.std() < 1.5
-    assert found.record.steps / (40 * 500) < 16  # little more than on simple domains
+    assert found.record.steps / (40 * 500) < 19  # a half more than on simple domains, and each for less

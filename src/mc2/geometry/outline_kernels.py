@@ -7,14 +7,17 @@ the nearest of a point in it, and that are thin against their distance. Where a 
 single edges.
 
 In float32, in which walks are, the distance is that to the cell's nodes less their radii: a lower bound, exact near
-the boundary and within a few hundredths elsewhere. In float64 nodes are opened down to their edges, and it is exact.
+the boundary. A cell that is small against its distance from the boundary has no nodes, but the distance of its middle:
+less the way to it that is a lower bound within a third or so, for one number that is read. Any ball within the domain
+is good enough for a walk. In float64 nodes are opened down to their edges, and the distance is exact.
 
 The constants of an outline are a header, see `HEADER`, and after it, counted from where the header begins:
 
 - nodes of `NODE` numbers, a run before its halves: start x, start y, chord x, chord y, 1/chord² (0 for a point),
   radius, and two more. Of an edge: the sign of the distance where its start, and where its end, is the nearest point;
   0 where the side of the edge tells. Of a run: how many nodes it is, itself included, and `RUN`.
-- cells: numbers that are negative for 4 × 4 smaller cells (where these begin), else where the cell's leaf is;
+- cells: numbers that are negative for 4 × 4 smaller cells (where these begin), below 1 the distance of a cell's middle,
+  below 2 the same outside, and 1 more; else where the cell's leaf is;
 - leaves: the sign of the distance in the cell (0: it is found from the nearest edge), the largest radius of its nodes,
   their number, and where these are.
 """
@@ -43,6 +46,10 @@ U1, U2, U3, U4, U5, U6, U7 = map(np.uint32, range(1, 8))
 """Offsets without a sign, or every access would first ask whether its index is negative."""
 LISTED = 3
 """Where the nodes of a leaf begin."""
+OUTSIDE, LEAF = 1.0, 2.0
+"""Numbers of cells from which on distances are negative, and from which on there are leaves."""
+FARTHEST = 0.95
+"""The largest distance of a cell's middle that is kept; larger ones are cut off there."""
 
 
 @scalar
@@ -131,14 +138,28 @@ def outline_point(c: Any, at: Any, x: Any, y: Any) -> Any:
     qy = y - beyond_y
     i = np.int32(u_in)
     j = np.int32(v_in)
-    cell = np.int32(c[at + np.int32(c[at + CELLS]) + j * side + i])
-    while cell < 0:
+    value = T(c[at + np.int32(c[at + CELLS]) + j * side + i])
+    width = T(1) / inverse
+    while value < T(0):
         u_in = (u_in - T(i)) * T(SPLIT)
         v_in = (v_in - T(j)) * T(SPLIT)
         i = np.int32(u_in)
         j = np.int32(v_in)
-        cell = np.int32(c[at - cell + SPLIT * j + i])
-    leaf = at + cell
+        value = T(c[at - np.int32(value) + SPLIT * j + i])
+        width *= T(1 / SPLIT)
+    if value < T(LEAF):
+        sign = T(1) if value < T(OUTSIDE) else T(-1)
+        middle = value if value < T(OUTSIDE) else value - T(OUTSIDE)
+        off_x, off_y = u_in - T(i) - T(0.5), v_in - T(j) - T(0.5)
+        away = width * math.sqrt(off_x * off_x + off_y * off_y)
+        if is_single(x):
+            best = (middle - away) * T(c[at + SHORT])
+        else:
+            most = middle + away + T(1e-5) if middle < T(0.99 * FARTHEST) else T(np.inf)
+            best, found = open_node(c, at, at + np.int64(c[at + NODES]), qx, qy, most * most, at)
+            best = math.sqrt(best)
+        return T(c[at + SIZE]) * sign * math.sqrt(best * best + beyond)
+    leaf = at + np.int32(value)
     sign = T(c[leaf])
     first = leaf + LISTED
     found = at
@@ -158,8 +179,8 @@ def outline_point(c: Any, at: Any, x: Any, y: Any) -> Any:
     return T(c[at + SIZE]) * sign * math.sqrt(best * best + beyond)
 
 
-U, V, CELL, ACTIVE, OWN_X, OWN_Y = range(6)
-SCRATCH = 6
+U, V, CELL, ACTIVE, OWN_X, OWN_Y, WIDTH = range(7)
+SCRATCH = 7
 """Rows of lanes that `outline_lanes` works in."""
 
 
@@ -181,7 +202,7 @@ def outline_lanes(constants: Any, at: Any, x: Any, y: Any, scratch: Any, distanc
     inverse = T(side) / (T(-2) * start)
     cells = np.uint32(c[CELLS])
     last = T(side) * T(0.999999)
-    four = np.uint32(SPLIT)
+    four, width = np.uint32(SPLIT), T(1) / inverse
     # No branch of what follows depends on a lane: a processor would guess it wrong, and wait for memory each time.
     active = 0
     for i in range(LANES):
@@ -190,6 +211,7 @@ def outline_lanes(constants: Any, at: Any, x: Any, y: Any, scratch: Any, distanc
         i_cell, j_cell = np.uint32(u), np.uint32(v)
         cell = c[cells + j_cell * side + i_cell]
         scratch[U, i], scratch[V, i], scratch[CELL, i] = u - T(i_cell), v - T(j_cell), cell
+        scratch[WIDTH, i] = width
         scratch[ACTIVE, active] = T(i)
         active += cell < T(0)
     while active > 0:
@@ -200,42 +222,37 @@ def outline_lanes(constants: Any, at: Any, x: Any, y: Any, scratch: Any, distanc
             i_cell, j_cell = np.uint32(u), np.uint32(v)
             cell = c[np.uint32(-scratch[CELL, lane]) + four * j_cell + i_cell]
             scratch[U, lane], scratch[V, lane], scratch[CELL, lane] = u - T(i_cell), v - T(j_cell), cell
+            scratch[WIDTH, lane] *= T(1 / SPLIT)
             scratch[ACTIVE, active] = T(lane)
             active += cell < T(0)
-    for i in range(LANES):
-        scratch[ACTIVE, i] = T(i)
-        distances[i] = T(np.inf)
-        scratch[U, i] = T(0)
     stop = start + last / inverse
-    active = LANES
+    for i in range(LANES):  # as if all were distances of a cell's middle; others get a new one below
+        cell, off_x, off_y = scratch[CELL, i], scratch[U, i] - T(0.5), scratch[V, i] - T(0.5)
+        middle = cell if cell < T(OUTSIDE) else cell - T(OUTSIDE)
+        distances[i] = middle - scratch[WIDTH, i] * math.sqrt(off_x * off_x + off_y * off_y)
+        scratch[U, i] = T(1) if cell < T(OUTSIDE) else T(-1)
+    active = 0
+    for i in range(LANES):
+        scratch[ACTIVE, active] = T(i)
+        active += scratch[CELL, i] >= T(LEAF)
     listed, one, two = np.uint32(LISTED), np.uint32(1), np.uint32(2)
-    place = listed
-    while active > 0:
-        going, active = active, 0
-        for index in range(going):
-            lane = np.uint32(scratch[ACTIVE, index])
-            leaf = np.uint32(scratch[CELL, lane])
-            node = np.uint32(c[leaf + place])
-            qx, qy = _between(scratch[OWN_X, lane], start, stop), _between(scratch[OWN_Y, lane], start, stop)
+    for index in range(active):
+        lane = np.uint32(scratch[ACTIVE, index])
+        leaf = np.uint32(scratch[CELL, lane])
+        qx, qy = _between(scratch[OWN_X, lane], start, stop), _between(scratch[OWN_Y, lane], start, stop)
+        least, nearest = T(np.inf), np.uint32(0)
+        for place in range(leaf + listed, leaf + listed + np.uint32(c[leaf + two])):
+            node = np.uint32(c[place])
             square = node_square(c, node, qx, qy)
-            least, nearest = distances[lane], scratch[U, lane]
-            own = T(node)
-            nearest = own if square < least else nearest
-            distances[lane], scratch[U, lane] = min(least, square), nearest
-            scratch[ACTIVE, active] = T(lane)
-            active += int(np.uint32(c[leaf + two]) > place - two)
-        place = np.uint32(place + one)
-    for i in range(LANES):
-        leaf = np.uint32(scratch[CELL, i])
-        scratch[V, i], scratch[CELL, i] = c[leaf + one], c[leaf]
-    for i in range(LANES):
-        if scratch[CELL, i] == T(0):
-            qx, qy = _between(scratch[OWN_X, i], start, stop), _between(scratch[OWN_Y, i], start, stop)
-            scratch[CELL, i] = node_sign(c, np.uint32(scratch[U, i]), qx, qy)
+            nearest = node if square < least else nearest
+            least = min(least, square)
+        distances[lane] = math.sqrt(least) - c[leaf + one]
+        sign = c[leaf]
+        scratch[U, lane] = node_sign(c, nearest, qx, qy) if sign == T(0) else sign
     size, short = c[SIZE], c[SHORT]
     for i in range(LANES):
         beyond_x = scratch[OWN_X, i] - _between(scratch[OWN_X, i], start, stop)
         beyond_y = scratch[OWN_Y, i] - _between(scratch[OWN_Y, i], start, stop)
-        near = (math.sqrt(distances[i]) - scratch[V, i]) * short
+        near = distances[i] * short
         far = math.sqrt(near * near + beyond_x * beyond_x + beyond_y * beyond_y)
-        distances[i] = size * scratch[CELL, i] * far
+        distances[i] = size * scratch[U, i] * far

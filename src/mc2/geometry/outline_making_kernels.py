@@ -8,9 +8,11 @@ import numpy as np
 from mc2.compute.compile import kernel, scalar
 from mc2.geometry.outline_kernels import (
     CELLS,
+    FARTHEST,
     LISTED,
     NODE,
     NODES,
+    OUTSIDE,
     RUN,
     SPLIT,
     START,
@@ -25,6 +27,10 @@ FEW_NEAR = 6
 """Likewise, of cells at the boundary that are no larger than the edges there."""
 SMALL = 0.25
 """Cells of this part of their distance are not cut any further."""
+MIDDLE = 0.25
+"""Cells of this part of their distance, which is at least `CLEAR`, need only the distance of their middle."""
+CLEAR = 2e-3
+"""In units of the size. Nearer to the boundary, where walks end, distances are exact."""
 THIN = 0.01
 """Radius of a run, as a part of its distance, up to which it is taken for its chord."""
 
@@ -156,14 +162,16 @@ def make_cells(c: Any, used: Any, coarse: Any, side: Any, reach: Any, smallest: 
         passed = lists[first + count : first + count + kept]  # what smaller cells begin with
         passed[:] = near[0, :kept].astype(np.int64)
         own, bound = _gather(c, passed, near, x, y, around, 0.0)
-        mixed = bound <= around
+        mixed, middle = bound <= around, 0.0
         if mixed:
             own, bound = _gather(c, passed, near, x, y, around, -1.0)
-        elif sign == 0:
+        else:
             best, found = np.inf, np.int64(0)
             for k in range(own):
                 best, found = open_node(c, 0, np.int64(near[0, k]), x, y, best, found)
-            sign = node_sign(c, found, x, y)
+            if sign == 0:
+                sign = node_sign(c, found, x, y)
+            middle = min(math.sqrt(best) - reach, FARTHEST)
         few = FEW
         if mixed:
             shortest = np.inf
@@ -174,6 +182,9 @@ def make_cells(c: Any, used: Any, coarse: Any, side: Any, reach: Any, smallest: 
         if along == side:
             row, column = math.floor((y - c[START]) * inverse), math.floor((x - c[START]) * inverse)
             slot = np.int64(c[CELLS] + row * side + column)
+        if along >= side and around <= MIDDLE * middle and middle - around >= CLEAR:
+            c[slot] = middle if sign > 0 else OUTSIDE + middle
+            continue
         if along >= side and done:
             if used + LISTED + own > c.size:
                 return -1
