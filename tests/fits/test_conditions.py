@@ -181,3 +181,18 @@ def test_a_component_without_any_value():
         fit_conditions(mc2.Laplace(apart, boundary={"free": Neumann(0), "*": 1}))
     held = mc2.Laplace(apart, boundary={"free": Robin(2, 4), "*": 1})
     np.testing.assert_allclose(fit_conditions(held).fit.field(np.array([-1.0, 1.2]), np.zeros(2)), [2, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("half", [1e-2, 1e-4])
+def test_narrow_electrodes(half):
+    """u = Re arcosh(z/half) is 0 on an electrode and has no flux through the wall that it lies in."""
+    domain = Polygon([(-1, -1), (-half, -1), (half, -1), (1, -1), (1, 1), (-1, 1)])
+
+    def exact(x, y):
+        z = np.asarray(x) + 1j * (np.asarray(y) + 1)
+        return np.log(np.abs((z + np.sqrt(z - half) * np.sqrt(z + half)) / half))
+
+    task = mc2.Laplace(domain, {"edge 1": 0, "edge 0": Neumann(0), "edge 2": Neumann(0), "*": exact})
+    found, (x, y) = fit_conditions(task), domain.sample_interior(500, 1).T
+    error = np.sqrt(np.mean((found.fit.field(x, y) - exact(x, y)) ** 2))
+    assert error < found.error < 1e-6

@@ -59,8 +59,9 @@ class Rows(NamedTuple):
 class Sides:
     """The boundary of a domain as sides, which begin and end at junctions; closed curves without any are one side."""
 
-    def __init__(self, domain: Domain, junctions: Sequence[Junction]) -> None:
-        self.domain, self.pieces = domain, domain.pieces
+    def __init__(self, domain: Domain, junctions: Sequence[Junction], near_ends: int = CROWDED) -> None:
+        """near_ends: points towards each end of a side."""
+        self.domain, self.pieces, self.near_ends = domain, domain.pieces, near_ends
         self.crowding: list[tuple[Array, Array]] | None = None  # of every side: shares, and points before each
         stops = np.zeros(self.pieces.size, bool)
         stops[[junction.piece for junction in junctions]] = True
@@ -80,7 +81,7 @@ class Sides:
         count: of those that are not crowded, about. seed: to put all of them at random between where they would be.
         """
         random = None if seed is None else np.random.default_rng(seed)
-        near = int(np.clip(MOST_CROWDED // (2 * len(self.sides)), FEWEST_CROWDED, CROWDED))
+        near = int(np.clip(MOST_CROWDED // (2 * len(self.sides)), FEWEST_CROWDED, self.near_ends))
         total, found = float(self.pieces.length.sum()), []
 
         def steps(number: int) -> Array:

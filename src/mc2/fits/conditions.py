@@ -2,15 +2,15 @@
 
 As in `mc2.fits.boundary` a Trefftz basis satisfies the equation, so only the boundary is left to fit. Here the basis
 has corner functions at all junctions, where sides meet or conditions change: with them, solutions that are singular
-there are fitted as well as smooth ones (Motz, 1946; Li, Mathon and Sermer, 1987). Poles come last, all around the
-domain, where its shape asks for them.
+there are fitted as well as smooth ones (Motz, 1946; Li, Mathon and Sermer, 1987). Narrow parts of the boundary, such as
+electrodes, have poles that crowd towards them. Poles all around the domain come last, where its shape asks for them.
 
 Rows are weighted so that each counts like u: derivatives by a length, and less near junctions where they grow without
 bound. The misfit at fresh points, times how much the problem amplifies it, bounds the error: that factor is the largest
 ratio, over all functions of the basis, of the root mean square inside to that of the rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +20,12 @@ from mc2.compute.blas import one_thread
 from mc2.compute.portions import interruptibly
 from mc2.fits.basis import Basis, Pole, make_basis
 from mc2.fits.boundary import BoundaryFit, count_waves
-from mc2.fits.boundary_points import BoundaryPoints, Rows, Sides, make_rows
+from mc2.fits.boundary_points import CROWDED, BoundaryPoints, Rows, Sides, make_rows
 from mc2.fits.breaks import cut_at_breaks
 from mc2.fits.cuts import CutFinder
 from mc2.fits.field import Field, lifted
 from mc2.fits.insulated import check_compatible, is_insulated, with_mean_zero
-from mc2.fits.junctions import find_junctions, make_corner_functions
+from mc2.fits.junctions import Junction, find_junctions, make_corner_functions
 from mc2.fits.layer_fit import Report
 from mc2.fits.least_squares import least_squares
 from mc2.fits.lift import EXACT
@@ -61,6 +61,15 @@ CLOSE = ((0.5, 0.15), (0.3, 0.08))
 MOST_BASES = len(PLAIN) + len(CORNERS) + len(RINGS) + len(CLOSE)
 GAINS = 0.05
 """Part to which a larger basis must bring the misfit for the next one to be tried without poles."""
+NARROW, MOST_NARROW = 0.05, 12
+"""Width of parts of the boundary, in units of the domain's size, below which poles crowd towards their ends; and the
+number of such ends, at most: those of the narrowest."""
+NEAREST_POLE, POLE_FACTOR = 1e-3, 1.6
+"""The distance of the first of these poles, in units of the width, and about that of each from the next."""
+CROWDED_AT_POLES = 96
+"""Points towards each end of a side where there are such poles."""
+SAME = 1e-9
+"""Distance, in units of the domain's size, of points that are one."""
 HOLE_DEGREE = 16
 SLIT_POWERS = 5
 """Powers of the functions around a slit with two tips for each of a corner's: they are those of a root."""
@@ -132,7 +141,9 @@ class Fitter:
         harmonic = problem.operator.order == 2 and not problem.operator.mass
         slits = find_slits(problem.domain, CutFinder(problem.domain)) if harmonic else []
         self.slits = [slit for slit in slits if slit.inner]
-        self.sides = Sides(problem.domain, self.junctions)
+        self.orders = (0, 1) if problem.operator.mass else (1, 1)
+        self.narrow = tuple(poles_at_narrow_parts(problem.domain, self.junctions, self.orders))
+        self.sides = Sides(problem.domain, self.junctions, CROWDED_AT_POLES if self.narrow else CROWDED)
         self.radius = make_basis(problem.domain, problem.operator, 0, -1).radius
         self.unit = self.radius / UNIT
         self.insulated = is_insulated(problem)
@@ -166,21 +177,19 @@ class Fitter:
         self.sides = self.sides.crowded(room.crowding)
         for depth, apart in CLOSE:
             basis = self._with_corners(plain(PLAIN[0]), 4.0)
-            orders = 0 if problem.operator.mass else 1, 1
-            yield replace(basis, poles=(*basis.poles, *room.poles(depth, apart, orders, MOST // 2)))
+            yield replace(basis, poles=(*basis.poles, *room.poles(depth, apart, self.orders, MOST // 2)))
             if min(self.misfits) < GOOD:
                 break
 
     def _with_corners(self, basis: Basis, highest: float) -> Basis:
         corners = make_corner_functions(self.problem, self.junctions, highest, MOST // 2)
         inner = tuple(InnerSlit(slit.points, int(SLIT_POWERS * highest)) for slit in self.slits)
-        return replace(basis, corners=(*basis.corners, *corners, *inner))
+        return replace(basis, corners=(*basis.corners, *corners, *inner), poles=(*basis.poles, *self.narrow))
 
     def _ring(self, count: int) -> Iterator[Pole]:
         """Poles outside every side, as far as there is room (Fairweather and Karageorghis, 1998)."""
         around = self.sides.evenly(count)
-        orders = (0, 1) if self.problem.operator.mass else (1, 1)
-        return ring(self.problem.domain, around, orders)
+        return ring(self.problem.domain, around, self.orders)
 
     def fit(self, basis: Basis) -> float:
         """Fit, judge at fresh points, and keep it if it is the best; returns its misfit in units of the data."""
@@ -248,6 +257,28 @@ class Fitter:
         least = float(np.linalg.svd(orthonormal, compute_uv=False)[-1])
         # orthonormal on both together: on the rows `least`, inside the rest of 1
         return SAFETY * float(np.sqrt(max(1 - least**2, 1e-30))) / max(least, 1e-300)
+
+
+def poles_at_narrow_parts(domain: Domain, junctions: Sequence[Junction], orders: tuple[int, int]) -> Iterator[Pole]:
+    """Poles outside the ends of narrow parts, at distances that grow from much less than their width to the domain's.
+
+    Corner functions at the two ends are powers of one length or the other: near by, where both matter, they would need
+    huge coefficients. Poles whose distances shrink by a constant factor do not (Gopal and Trefethen, 2019).
+    """
+    found = [junction for junction in junctions if junction.changes]
+    centers = np.array([junction.center for junction in found])
+    apart = np.abs(centers[:, None] - centers)
+    width = np.where(apart > SAME * domain.size, apart, np.inf).min(axis=1, initial=np.inf)
+    narrow = [k for k in np.argsort(width) if width[k] < NARROW * domain.size][:MOST_NARROW]
+    for k in narrow:
+        outward = -np.exp(1j * (found[k].direction + 0.5 * found[k].opening))
+        least, most = NEAREST_POLE * width[k], 0.5 * domain.size
+        count = int(np.log(most / least) / np.log(POLE_FACTOR))
+        for step in least * (most / least) ** (np.arange(count) / count):
+            center = found[k].center + step * outward
+            depth = -float(domain.distance(center.real, center.imag))
+            if depth > 0.3 * step:
+                yield Pole((float(center.real), float(center.imag)), depth, orders)
 
 
 def ring(domain: Domain, around: BoundaryPoints, orders: tuple[int, int]) -> Iterator[Pole]:

@@ -59,6 +59,11 @@ class Junction:
     tip: Cut | None = None
 
     @property
+    def changes(self) -> bool:
+        """Whether one condition ends there and another begins."""
+        return not _same(self.after, self.before)
+
+    @property
     def first(self) -> float:
         """The smallest power."""
         mixed = self.after.reflecting != self.before.reflecting
