@@ -10,6 +10,7 @@ A function with Δu + λu = 0 and ∫u² = 1 that is at most m on the boundary i
 (Moler and Payne, 1968).
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -35,6 +36,12 @@ Array = NDArray[np.float64]
 LEVELS = ((16, 8.0, 16, 0), (24, 12.0, 24, 0), (32, 16.0, 32, 0), (20, 8.0, 16, 120), (24, 12.0, 24, 240))
 """What is tried together: degree above kR, highest power of corner functions, degree around holes, and poles around
 the domain."""
+CROWDED = 16
+"""Poles in a hole that crowd towards each of its corners."""
+MOST_CROWDED = 400
+"""Of all corners together."""
+SHRINKS = 4.0
+"""How fast those distances shrink."""
 MOST = 500
 """Corner functions of a basis, about."""
 PER_FUNCTION = 2
@@ -87,14 +94,12 @@ class ParticularSolutions:
         found = find_junctions(Laplace(self.domain, 0))
         if has_slits(self.domain):
             raise InputError(f"modes of {short(self.domain)} are not known: it has slits")
-        found = [one for one in found if abs(one.first - round(one.first)) > INTEGER]
-        for one in found:
-            if one.cut is None or one.cut.heading is None:
-                raise InputError(
-                    f"modes of {short(self.domain)} are not known: its holes may not have corners, whose singular "
-                    "functions would have to be cut within the domain"
-                )
-        return found
+        return [one for one in found if abs(one.first - round(one.first)) > INTEGER]
+
+    @property
+    def levels(self) -> int:
+        """How many are worth trying: with crowded poles, larger bases are too ill-conditioned."""
+        return len(LEVELS) if all(map(_is_cut_outside, self.junctions)) else 1
 
     @cached_property
     def radius(self) -> float:
@@ -119,12 +124,29 @@ class ParticularSolutions:
 
     def _poles(self, level: int) -> tuple[Pole, ...]:
         """All around the domain, outside."""
-        count = LEVELS[level][3]
-        return tuple(ring(self.domain, Sides(self.domain, self.junctions).evenly(count), (0, 0))) if count else ()
+        count, sides = LEVELS[level][3], Sides(self.domain, self.junctions)
+        around = tuple(ring(self.domain, sides.evenly(count), (0, 0))) if count else ()
+        # around corners of holes, angles would jump within the domain as well
+        inner = [one for one in self.junctions if not _is_cut_outside(one)]
+        each = min(CROWDED, MOST_CROWDED // max(len(inner), 1))
+        return (*around, *(pole for one in inner for pole in self._crowd(one, each)))
+
+    def _crowd(self, corner: Junction, count: int) -> Iterator[Pole]:
+        """Poles in a hole, at distances from a corner that shrink towards it (Gopal and Trefethen, 2019)."""
+        heading = np.exp(1j * (corner.direction + 0.5 * corner.opening + np.pi))
+        reach = 0.5 * min(
+            [abs(one.center - corner.center) for one in self.junctions if one is not corner], default=self.domain.size
+        )
+        for step in reach * np.exp(-SHRINKS * (np.sqrt(count) - np.sqrt(np.arange(1, count + 1)))):
+            center = corner.center + step * heading
+            depth = -float(self.domain.distance(center.real, center.imag))
+            if depth > 0.1 * step:
+                yield Pole((float(center.real), float(center.imag)), depth, (0, 1))
 
     def _corners(self, level: int) -> tuple[CornerFunctions, ...]:
         """Singular functions of all corners that have any, for λ = 0."""
-        found = make_corner_functions(Laplace(self.domain, 0), self.junctions, LEVELS[level][1], MOST)
+        chosen = [one for one in self.junctions if _is_cut_outside(one)]
+        found = make_corner_functions(Laplace(self.domain, 0), chosen, LEVELS[level][1], MOST)
         kept = []
         for own in found:
             assert isinstance(own, CornerFunctions)  # there are no slits
@@ -224,7 +246,7 @@ class ParticularSolutions:
         gx, gy = (coefficients @ slopes for slopes in basis.gradients(points.x, points.y))
         outward = gx * points.nx + gy * points.ny
         crossed = -(u * points.length) @ outward.T
-        if any(one.opening > SLIT for one in self.junctions):
+        if any(one.opening > SLIT or not _is_cut_outside(one) for one in self.junctions):
             inner = coefficients @ basis.columns(*interior)
             product = inner @ inner.T * (self.area / inner.shape[1])
         else:  # 2λ ∫uv by Rellich's identity, which is exact
@@ -260,3 +282,8 @@ class ParticularSolutions:
         fresh = self.points(PER_FUNCTION * len(mode.basis.levels), more=1)
         largest = float(np.abs(mode.basis.sum(mode.coefficients, fresh.x, fresh.y)).max())
         return mode._replace(bound=SAFETY * largest * float(np.sqrt(self.area)) + ROUNDING)
+
+
+def _is_cut_outside(corner: Junction) -> bool:
+    """Whether the angle around a corner can jump outside of the domain alone."""
+    return corner.cut is not None and corner.cut.heading is not None

@@ -16,7 +16,7 @@ from mc2.compute.blas import one_thread
 from mc2.compute.compile import as_points
 from mc2.errors import InputError, short
 from mc2.fits import particular
-from mc2.fits.particular import LEVELS, ParticularSolutions
+from mc2.fits.particular import ParticularSolutions
 from mc2.geometry import Domain, Grid
 from mc2.geometry.exterior import need_bounded
 from mc2.plotting import as_png, outline_path, panels, show_field
@@ -182,7 +182,7 @@ def _find(domain: Domain, count: int) -> list[particular.Mode]:
     unsure = 2 * np.abs(fine - rough) + UNSURE * fine
     best: list[particular.Mode] = []
     guesses = list(expected)
-    for level in range(len(LEVELS)):
+    for level in range(solutions.levels):
         found = _all_near(solutions, guesses, level)[:count]
         agree = len(found) == count and all(
             abs(one.eigenvalue - expected[k]) <= unsure[k] for k, one in enumerate(found)
