@@ -1,6 +1,7 @@
 """Walks through coefficients that vary against exact solutions: bias for several majorants, and rate.
 
     python -m validation.coefficients [--json] [--walks 2048] [--only "contrast 2" …]     some minutes
+    python -m validation.coefficients --solve 200 [--json]     `solve` on instances of PDEZoo's split `coefficients`
 
 z is the error at a point in its standard errors, at 200 points. Without bias it has mean 0 and variance 1. The slope is
 that of log MSE over log budget, −1 in theory. The tests assert a part of it.
@@ -9,6 +10,7 @@ that of log MSE over log budget, −1 in theory. The tests assert a part of it.
 import argparse
 import json
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +24,8 @@ from mc2.walks.plan import make_plan
 from mc2.walks.run import Run
 from mc2.walks.start_points import StartPoints
 from mc2.walks.tracking import run_tracked
+from mc2.zoo import generate
+from mc2.zoo.told import told
 from validation.markdown import table
 
 EXACT = "sin(3*x)*cos(2*y) + exp(x)*tanh(y)"
@@ -90,12 +94,51 @@ def measure(walks: int, only: list[str]) -> list[dict[str, object]]:
     return rows
 
 
+def solve(count: int) -> list[dict[str, object]]:
+    """`solve` on the first instances of the split: true errors, error bars and seconds of processors and of clocks."""
+    rows = []
+    for index in range(count):
+        instance = generate("coefficients", index)
+        clock, busy = time.perf_counter(), time.process_time()
+        found = mc2.solve(told(instance.problem), grid=64)
+        clock, busy = time.perf_counter() - clock, time.process_time() - busy
+        exact = instance.truth(*(c[found.mask] for c in found.grid.points()))
+        scale = float(np.sqrt(np.mean(exact**2)))
+        rows.append({
+            "index": index, "error": float(np.sqrt(np.mean((found.values[found.mask] - exact) ** 2))) / scale,
+            "bar": float(np.sqrt(np.mean(found.standard_error[found.mask] ** 2))) / scale,
+            "converged": found.converged, "functions": found.history[0].functions,
+            "walked": len(found.history) > 1, "seconds": clock, "processor": busy,
+        })  # fmt: skip
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def summary(rows: list[dict[str, object]]) -> dict[str, float]:
+    """Of `solve`: quantiles of relative errors and of seconds, and the share that lies within 1.96 error bars."""
+    error, bar, seconds, busy = (
+        np.array([row[key] for row in rows]) for key in ("error", "bar", "seconds", "processor")
+    )
+    return {
+        "count": len(rows), "median": float(np.median(error)), "95 %": float(np.quantile(error, 0.95)),
+        "largest": float(error.max()), "within 1.96 bars": float(np.mean(error <= 1.96 * bar)),
+        "converged": float(np.mean([bool(row["converged"]) for row in rows])),
+        "walked": float(np.mean([bool(row["walked"]) for row in rows])),
+        "median seconds": float(np.median(seconds)), "median processor seconds": float(np.median(busy)),
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     parser.add_argument("--walks", type=int, default=2048, help="from every point")
     parser.add_argument("--only", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
+    parser.add_argument("--solve", type=int, default=0, metavar="COUNT", help="instances of PDEZoo, instead")
     given = parser.parse_args()
+    if given.solve:
+        rows = solve(given.solve)
+        print(json.dumps({"summary": summary(rows), "rows": rows}, indent=1))
+        return
     rows = measure(given.walks, given.only)
     if given.json:
         print(json.dumps({"walks": given.walks, "rows": rows}, indent=1))

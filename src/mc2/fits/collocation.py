@@ -120,14 +120,24 @@ def fit_collocation(problem: Problem) -> CollocationFit:
     refuse_floating(problem.domain, problem.operator, problem.conditions)
     if problem.operator.varying is not None:
         need_continuous(problem.operator.varying, problem.domain)
-    fitter = _Fitter(problem)
+    fitter = _fitter(problem)
     for basis in fitter.bases():
         if fitter.fit(basis) <= FITTED:
             break
     return fitter.finish()
 
 
-class _Fitter:
+def _fitter(problem: Problem) -> "Fitter":
+    """Fits of a problem, with a basis for every material."""
+    own = problem.operator.varying
+    if own is None or not own.materials:
+        return Fitter(problem)
+    from mc2.fits.regional import RegionalFitter
+
+    return RegionalFitter(problem)
+
+
+class Fitter:
     """Fits, and the best of them so far."""
 
     def __init__(self, problem: Problem) -> None:
@@ -158,12 +168,16 @@ class _Fitter:
             if number and self.misfits[-1] > GAINS * self.misfits[-2]:
                 break
 
+    def inner(self, count: int, degree: int, seed: int = 0) -> InnerPoints:
+        """Points inside, as of `inner_points`."""
+        return inner_points(self.domain, count, self.sides, self.junctions, degree, seed)
+
     def fit(self, basis: CollocationBasis) -> float:
         """Fit, judge at fresh points, and keep it if it is the best; returns its misfit as a part of the data."""
         count, around = max(FEWEST, int(PER_FUNCTION * basis.size)), max(FEWEST, 16 * basis.degree)
         seed = len(self.misfits) + 1
-        inner = inner_points(self.domain, count, self.sides, self.junctions, basis.degree)
-        fresh = inner_points(self.domain, max(TRIED, count // 2), self.sides, self.junctions, basis.degree, seed)
+        inner = self.inner(count, basis.degree)
+        fresh = self.inner(max(TRIED, count // 2), basis.degree, seed)
         fitted = self.equations.rows(basis, inner, self.sides.points(around))
         judged = self.equations.rows(basis, fresh, self.sides.points(around, seed))
         system = fitted.joined(self._mean(basis, fresh)) if self.insulated else fitted
@@ -191,13 +205,13 @@ class _Fitter:
         best = self.best
         assert best is not None
         ((_, coefficients),) = best.field.parts
-        fresh = inner_points(self.domain, JUDGED, self.sides, self.junctions, best.basis.degree, LAST)
+        fresh = self.inner(JUDGED, best.basis.degree, LAST)
         judged = self.equations.rows(best.basis, fresh, self.sides.points(FEWEST, LAST))
         misfit = max(best.misfit, float(np.linalg.norm(judged.left(coefficients))))
         if self.insulated:
             points, weights = domain_rule(self.domain.pieces, HALF)
             coefficients = coefficients.copy()
-            coefficients[0] -= float(weights @ best.field(*points.T)) / float(weights.sum())
+            coefficients[best.basis.constants] -= float(weights @ best.field(*points.T)) / float(weights.sum())
         field = Field(None, ((best.basis, coefficients),))
         amplification = self._amplification(best.basis, judged.matrix)
         return replace(best, field=field, misfit=misfit, amplification=amplification)

@@ -158,6 +158,11 @@ class CollocationBasis:
         """One entry for every function."""
         return range(self.size)
 
+    @property
+    def constants(self) -> NDArray[np.intp]:
+        """The functions that are 1, which together are 1 all over the domain."""
+        return np.zeros(1, np.intp)
+
     def columns(self, x: Array, y: Array) -> Array:
         """Values of all functions at points [column, point]."""
         i, j = self._pairs

@@ -100,7 +100,7 @@ class Equations:
         functions: list[Function] = [] if self.problem.source is None else [self.problem.source]
         own, domain = self.problem.operator.varying, self.problem.domain
         if own is not None:
-            functions += [*own.functions.values(), *own.gradient]
+            functions += [own.reaction, *own.drift] if own.materials else [*own.functions.values(), *own.gradient]
         turns = np.append(0.5 * np.exp(2j * np.pi * np.arange(TURNS) / TURNS), 0.0)
         for function in functions:
             if isinstance(function, Expression) and not function.arguments:

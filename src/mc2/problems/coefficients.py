@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,9 @@ from mc2.functions.function import Array, Function
 from mc2.functions.grid_function import GridFunction
 from mc2.functions.reader import read_expression
 from mc2.geometry import Domain
+
+if TYPE_CHECKING:
+    from mc2.problems.materials import Material
 
 STEP = 2e-3
 """Step of differences that stand for derivatives of functions without a formula, in units of the domain's size."""
@@ -59,6 +62,7 @@ class Coefficients:
     diffusion: α. drift: the two components of ω. reaction: σ.
     step: of differences, where α has no formula; a length.
     slopes, curvature: ∇α and Δα, if they are known already.
+    materials, background: regions where α is another number than in the rest, and that number.
     """
 
     diffusion: Function
@@ -67,6 +71,8 @@ class Coefficients:
     step: float
     slopes: tuple[Function, Function] | None = None
     curvature: Function | None = None
+    materials: tuple["Material", ...] = ()
+    background: float = 1.0
 
     @property
     def functions(self) -> dict[str, Function]:
@@ -77,18 +83,18 @@ class Coefficients:
     @cached_property
     def numbers(self) -> tuple[float, float, float, float] | None:
         """α, ω and σ where all of them are numbers."""
-        found = [_number(function) for function in self.functions.values()]
+        found = [number_of(function) for function in self.functions.values()]
         return None if None in found else tuple(found)  # type: ignore[return-value]
 
     @cached_property
     def drifts(self) -> bool:
         """Whether ω is anything but the number 0."""
-        return any(_number(part) != 0 for part in self.drift)
+        return any(number_of(part) != 0 for part in self.drift)
 
     @cached_property
     def reacts(self) -> bool:
         """Whether σ is anything but the number 0."""
-        return _number(self.reaction) != 0
+        return number_of(self.reaction) != 0
 
     @cached_property
     def gradient(self) -> tuple[Function, Function]:
@@ -203,6 +209,8 @@ class Coefficients:
             self.step / length,
             (change(self.gradient[0], 1), change(self.gradient[1], 1)),
             change(self.laplacian, 2) if smooth else None,
+            self.materials,
+            self.background,
         )
 
     @property
@@ -262,7 +270,7 @@ def find_jump(function: Function, domain: Domain) -> tuple[float, float] | None:
 
     Looked for between points on lines along both axes. What is narrower than their distances may be missed.
     """
-    if _number(function) is not None:
+    if number_of(function) is not None:
         return None
     xmin, xmax, ymin, ymax = domain.bounds
     for axis in (0, 1):
@@ -303,22 +311,25 @@ def _jump_between(function: Function, low: Array, high: Array) -> tuple[float, f
 
 
 def need_continuous(coefficients: Coefficients, domain: Domain) -> None:
-    """Refuse α that jumps: ∇·(α∇u) then asks for conditions between materials."""
+    """Refuse α that jumps, but between materials: ∇·(α∇u) asks for conditions there."""
+    if coefficients.materials:
+        return
     place = find_jump(coefficients.diffusion, domain)
     if place is not None:
         raise InputError(
-            f"diffusion jumps near ({place[0]:.4g}, {place[1]:.4g}): domains made of several materials are not "
-            "supported; give a diffusion that is continuous"
+            f"diffusion jumps near ({place[0]:.4g}, {place[1]:.4g}): give domains made of several materials "
+            "by regions=, each with its shape; or a diffusion that is continuous"
         )
 
 
-def _number(function: Function) -> float | None:
+def number_of(function: Function) -> float | None:
+    """A function that is a number; else None."""
     return function.number if isinstance(function, Expression) and function.operation == "constant" else None
 
 
 def _product(a: Expression, b: Expression) -> Expression:
     """a·b, where zero times anything is zero."""
-    return constant(0.0) if _number(a) == 0 or _number(b) == 0 else multiply(a, b)
+    return constant(0.0) if number_of(a) == 0 or number_of(b) == 0 else multiply(a, b)
 
 
 def _at(points: Array, index: int) -> str:

@@ -11,6 +11,7 @@ from mc2.geometry import Domain
 from mc2.problems.boundary_data import BoundaryLike
 from mc2.problems.coefficients import Coefficients, read_coefficients
 from mc2.problems.condition import FromExact
+from mc2.problems.materials import with_materials
 from mc2.problems.operator import Operator
 from mc2.problems.problem import Problem
 
@@ -25,6 +26,9 @@ class Elliptic(Problem):
     boundary: u on the boundary, or conditions of its parts. Neumann conditions give α ∂u/∂n, and Robin conditions
         α ∂u/∂n + coefficient·u, with n outward.
     exact: u, if it is known; then f and the boundary data may be left out.
+    regions: what of the domain is made of other materials, from names to pairs (shape, α), such as
+        {"chip": (Rectangle(1.0, 0.5), 150.0)}; the last counts where they overlap. `diffusion` is then a number, that
+        of the rest. u and α ∂u/∂n are continuous where materials meet.
 
     Coefficients are whatever data may be: numbers, expressions, functions of x and y, arrays with their bounds. With
     α = 1, ω = 0 and a number σ it is solved as the families with constant coefficients are.
@@ -46,9 +50,12 @@ class Elliptic(Problem):
         boundary: BoundaryLike | None = None,
         *,
         exact: FunctionLike | None = None,
+        regions: Mapping[str, Any] | None = None,
     ) -> None:
         size = domain.size if isinstance(domain, Domain) else 1.0
         self.coefficients = read_coefficients(diffusion, drift, reaction, size)
+        if regions is not None and isinstance(domain, Domain):
+            self.coefficients = with_materials(self.coefficients, regions, domain)
         super().__init__(domain, exact, source=source, boundary=boundary)
 
     @classmethod

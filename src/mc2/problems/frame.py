@@ -20,6 +20,7 @@ from mc2.functions.terms import TermSum
 from mc2.geometry import Domain, Exterior, Grid
 from mc2.problems.boundary_data import PartData, part_points
 from mc2.problems.condition import Clamped, Condition, FromExact, Robin
+from mc2.problems.materials import moved
 from mc2.problems.problem import Problem
 
 ORDINARY = 8.0
@@ -100,7 +101,7 @@ class Frame:
         for name, power in problem.lengths.items():
             setattr(framed, name, getattr(problem, name) * self.length**power)
         if problem.coefficients is not None:
-            framed.coefficients = problem.coefficients.mapped(self._coefficient, self.length)
+            framed.coefficients = moved(problem.coefficients.mapped(self._coefficient, self.length), self.domain)
         powers, places = {"exact": 0, **_powers(problem)}, _samples(framed.domain)
         for name, points in places.items():
             function = getattr(problem, name)

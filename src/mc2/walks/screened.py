@@ -16,6 +16,7 @@ from mc2.functions import Function
 from mc2.functions.expression import Expression
 from mc2.problems import Problem
 from mc2.problems.coefficients import Composed, find_jump, need_continuous
+from mc2.problems.materials import need_one_material
 from mc2.walks.eigenvalue import lowest_eigenvalue
 
 Array = NDArray[np.float64]
@@ -86,6 +87,7 @@ class Screened:
 
     def check(self) -> None:
         """Refuse what walks cannot solve with a finite variance."""
+        need_one_material(self.own, "walks")
         need_continuous(self.own, self.problem.domain)
         for name, part in zip(("drift x", "drift y"), self.own.drift, strict=True):
             place = find_jump(part, self.problem.domain)
