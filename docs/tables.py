@@ -264,6 +264,18 @@ def stars():
     return table((f"{found['walks']:,} walks", "pixels", "mean z", "std of z", "largest", "steps", "cut off"), rows)
 
 
+def stars_on_gpu():
+    """Walks that are reflected, on a GPU."""
+    found = result("stars_cuda")
+    rows = [
+        (f"{found['instances']} instances, packing included, milliseconds", f"{found['milliseconds']:.0f}"),
+        ("packing, milliseconds an instance", f"{found['packing, milliseconds an instance']:.1f}"),
+        ("walks a second, in millions", f"{found['walks/s'] / 1e6:.0f}"),
+        ("steps a walk", f"{found['steps a walk']:.1f}"),
+    ]
+    return table((f"split conditions, B = {found['walks']}, 256², {found['device']}", ""), rows)
+
+
 def hunted():
     """What `python -m validation.hunt` found, kind by kind."""
     found = result("hunt")
@@ -315,6 +327,7 @@ BLOCKS = {
     "bias": bias,
     "star bias": star_bias,
     "stars": stars,
+    "stars on a GPU": stars_on_gpu,
     "curve": curve,
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
