@@ -95,6 +95,13 @@ def test_a_mark_splits_where_its_condition_changes():
     assert np.array_equal(marked.distance(x, y), PLATE.distance(x, y))
 
 
+def test_a_mark_may_be_narrow():
+    domain = Square(1.0).mark("electrode", "x**2 + (y + 1)**2 < 1e-8")
+    lengths = {part.name: part.length for part in domain.parts}
+    assert lengths["electrode"] == pytest.approx(2e-4, rel=1e-6)
+    assert lengths["bottom"] == pytest.approx(2 - 2e-4, rel=1e-6)
+
+
 def test_marks_of_functions_and_of_everything():
     upper = Disk().mark("upper", lambda x, y: y > 0.5)
     assert lengths(upper)["upper"] == pytest.approx(2 * np.pi / 3)

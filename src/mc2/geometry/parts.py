@@ -19,6 +19,8 @@ MAX_NAME = 100
 """Characters of a part's name."""
 PROBES = 4096
 """Places of a whole boundary, about, at which a mark's condition is looked at; 16 or more on every piece."""
+FINER = 1 << 18
+"""The same where it holds at none of those: parts may be narrow."""
 HALVINGS = 60
 
 Where = Callable[[Array, Array], Any]
@@ -74,8 +76,12 @@ def marked(domain: Domain, name: str, where: Where | None, on: object, what: str
     if where is None:
         chosen = allowed
     else:
-        pieces, of, chosen = _cut_where(pieces, allowed, where)
-        chosen &= allowed[of]
+        for probes in (PROBES, FINER):
+            found, of, chosen = _cut_where(pieces, allowed, where, probes)
+            chosen &= allowed[of]
+            if chosen.any():
+                break
+        pieces = found
     if not chosen.any():
         place = "the boundary" if on is None else ", ".join(repr(names[k]) for k in find_parts(domain, on))
         raise InputError(f"mark {name!r}: {what} holds nowhere on {place}")
@@ -85,10 +91,18 @@ def marked(domain: Domain, name: str, where: Where | None, on: object, what: str
     return compact(pieces._replace(part=part), (*names, name), (*given, True))
 
 
-def _cut_where(pieces: Pieces, allowed: NDArray[np.bool_], where: Where) -> tuple[Pieces, Indices, NDArray[np.bool_]]:
+def is_wide(domain: Domain, where: Where) -> bool:
+    """Whether a condition holds on so much of the boundary that `PROBES` places meet it."""
+    pieces = domain.pieces
+    return bool(_cut_where(pieces, np.ones(pieces.size, bool), where, PROBES)[2].any())
+
+
+def _cut_where(
+    pieces: Pieces, allowed: NDArray[np.bool_], where: Where, probes: int
+) -> tuple[Pieces, Indices, NDArray[np.bool_]]:
     """The pieces cut where a condition changes, the piece each is of, and whether the condition holds on it."""
     share = pieces.length / pieces.length.sum()
-    counts = np.where(allowed, np.maximum(16, np.ceil(share * PROBES)).astype(np.intp), 1)
+    counts = np.where(allowed, np.maximum(16, np.ceil(share * probes)).astype(np.intp), 1)
     index = np.repeat(np.arange(pieces.size), counts)
     place = np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
     t = (place + 0.5) / counts[index]

@@ -11,7 +11,8 @@ from typing import Any
 from mc2.errors import InputError
 from mc2.fits.insulated import is_insulated
 from mc2.geometry import Domain
-from mc2.geometry.marks import Marked
+from mc2.geometry.marks import Mark, Marked
+from mc2.geometry.parts import is_wide
 from mc2.problems import Condition, Dirichlet, Neumann, Problem, Robin
 from mc2.problems.boundary_data import as_dirichlet, completed
 from mc2.problems.components import refuse_floating
@@ -55,10 +56,9 @@ def cut(domain: Domain, numbers: Iterator[float]) -> Domain:
         cos, sin = (round(part, 6) for part in circle(6.283185307179586 * next(numbers)))
         share = REACH * (2 * next(numbers) - 1)
         level = 0.5 * (cos * (xmin + xmax) + sin * (ymin + ymax) + share * domain.size)
-        try:
-            domain = domain.mark(f"cut {number}", f"{cos!r}*x + {sin!r}*y > {round(level, 6)!r}")
-        except InputError:  # nothing of the boundary lies beyond
-            continue
+        line = f"{cos!r}*x + {sin!r}*y > {round(level, 6)!r}"
+        if is_wide(domain, Mark(f"cut {number}", line).holds):  # else nothing of the boundary lies beyond
+            domain = domain.mark(f"cut {number}", line)
     return domain
 
 
