@@ -73,6 +73,18 @@ def test_families_without_scores_are_dashes():
     assert re.search(r'data-column="overall"[^>]*data-psnr=""[^>]*>–<', row)
 
 
+def test_rows_are_ranked_among_rows_of_the_same_instances():
+    page = build_page([made("few", 90.0, count=100), made("more", 20.0, count=5000), made("best", 30.0, count=5000)])
+    ranks = re.findall(r'data-column="rank"[^>]*>(\d+)<', page)
+    counts = re.findall(r'data-column="count"[^>]*>([^<]+)<', page)
+    names = re.findall(r'class="toggle"[^>]*>([^<]+)<', page)
+    assert list(zip(names, ranks, counts, strict=True)) == [
+        ("best", "1", "5000"),
+        ("more", "2", "5000"),
+        ("few", "1", "100"),
+    ]
+
+
 class Reader(HTMLParser):
     """Collects tags with their attributes."""
 
@@ -302,6 +314,17 @@ def test_nothing_is_wider_than_the_window(opened, width):
         for metric in METRICS:
             choose(opened, "metric", metric)
             assert opened.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_ranks_in_a_browser(opened, tmp_path):
+    rows = [made("few", 90.0, count=100), made("more", 20.0, count=5000), made("best", 30.0, count=5000)]
+    write_page(rows, tmp_path / "index.html")
+    opened.get((tmp_path / "index.html").as_uri())
+    assert (methods(opened), column(opened, "rank")) == (["best", "more", "few"], ["1", "2", "1"])
+    find(opened, '[data-column="overall"] button')[0].click()
+    assert (methods(opened), column(opened, "rank")) == (["more", "best", "few"], ["2", "1", "1"])
+    find(opened, '[data-column="count"] button')[0].click()
+    assert methods(opened) == ["few", "best", "more"]
 
 
 @pytest.mark.slow

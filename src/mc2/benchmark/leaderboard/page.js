@@ -28,8 +28,10 @@
     return number.toFixed(number === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(number))));
   }
 
-  /** Unknown values come last, whichever way; ties keep the order of the names. */
+  /** Rows of the same instances stay together. Unknown values come last, whichever way; ties keep the order of the names. */
   function compare(first, second, name, up) {
+    const counts = Number(second.dataset.count) - Number(first.dataset.count);
+    if (counts !== 0) return name === "count" && up ? -counts : counts;
     const [a, b] = [value(first, name), value(second, name)];
     if (a === null || b === null) return (a === null) - (b === null);
     const order = typeof a === "string" ? a.localeCompare(b, "en") : a - b;
@@ -37,9 +39,12 @@
     return Number(first.dataset.place) - Number(second.dataset.place);
   }
 
-  /** Ranks are places by the overall score among what is shown; rows of equal score share one. */
-  function rank() {
-    const order = shown().sort((a, b) => compare(a, b, "overall", !highIsBetter()));
+  const together = () => [...new Set(entries.map((entry) => entry.dataset.count))].map(
+    (count) => shown().filter((entry) => entry.dataset.count === count));
+
+  /** Ranks are places by the overall score among what is shown of the same instances; rows of equal score share one. */
+  function rank(rows) {
+    const order = rows.sort((a, b) => compare(a, b, "overall", !highIsBetter()));
     order.forEach((entry, place) => {
       const above = order[place - 1];
       const same = above && value(above, "overall") === value(entry, "overall");
@@ -49,12 +54,12 @@
     });
   }
 
-  function fill() {
+  function fill(rows) {
     const scores = [...entries[0].querySelectorAll('.summary > td[data-kind="score"]')].map((td) => td.dataset.column);
     for (const name of scores) {
-      const known = shown().map((entry) => value(entry, name)).filter((number) => number !== null);
+      const known = rows.map((entry) => value(entry, name)).filter((number) => number !== null);
       const best = highIsBetter() ? Math.max(...known) : Math.min(...known);
-      for (const entry of entries) {
+      for (const entry of rows) {
         const own = cell(entry, name);
         own.textContent = format(value(entry, name));
         own.classList.toggle("best", known.length > 1 && value(entry, name) === best);
@@ -74,8 +79,10 @@
     for (const entry of entries) entry.hidden = setting.value !== "" && entry.dataset.setting !== setting.value;
     document.getElementById("none").hidden = shown().length > 0;
     document.getElementById("caption").textContent = chosen().caption;
-    fill();
-    rank();
+    for (const rows of together()) {
+      fill(rows);
+      rank(rows);
+    }
     sort();
   }
 

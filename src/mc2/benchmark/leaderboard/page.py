@@ -35,6 +35,7 @@ COLUMNS = (
     ("rank", "#", "number"),
     ("method", "Method", "text"),
     ("setting", "Setting", "text"),
+    ("count", "N", "number"),
     ("walks", "Walks", "number"),
     *((family, family.capitalize(), "score") for family in FAMILIES),
     ("overall", "Overall", "score"),
@@ -65,11 +66,13 @@ def build_page(entries: Iterable[Entry], figures: str | Path | None = None) -> s
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"plain": _plain, "short": _short}
+    shown = sorted(entries, key=lambda entry: (*_order(entry), entry.method, entry.setting, entry.walks))
     return environment.from_string(_resource("page.html")).render(
         policy=_policy(style, script),
         style=style,
         script=script,
-        entries=sorted(entries, key=lambda entry: (*_order(entry), entry.method, entry.setting, entry.walks)),
+        entries=shown,
+        ranks=_ranks(shown),
         columns=COLUMNS,
         parts=PARTS,
         metrics=METRICS,
@@ -99,10 +102,16 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _order(entry: Entry) -> tuple[bool, float]:
-    """The best overall first; those that cannot play in some family last."""
+def _order(entry: Entry) -> tuple[int, bool, float]:
+    """Rows of the same instances together, most instances first; of these the best overall, those without it last."""
     overall = entry.claimed["overall"]["psnr"]
-    return overall is None, -(overall or 0.0)
+    return -entry.count, overall is None, -(overall or 0.0)
+
+
+def _ranks(entries: list[Entry]) -> list[int]:
+    """Places among rows of the same instances: means over others say nothing about each other."""
+    counts = [entry.count for entry in entries]
+    return [1 + counts[:place].count(own) for place, own in enumerate(counts)]
 
 
 def _format(value: float | None, metric: str) -> str:
