@@ -7,10 +7,10 @@ import hashlib
 import json
 
 import numpy as np
-from docs.measured import HERE, NAMES, RESULTS, evaluations, network_studies, result, walked
+from docs.measured import DIFFUSION, HERE, NAMES, NETWORKS, RESULTS, reproduced, result
+from docs.result_tables import FEW, TRAINED, eight, subset
 from validation import diffusion
 
-from mc2.benchmark.curve import shipped_curve
 from mc2.benchmark.methods.method import Case
 from mc2.benchmark.methods.registry import make_method
 from mc2.benchmark.paper import paper_psnr
@@ -20,23 +20,21 @@ from mc2.geometry import Grid
 from mc2.plotting import panels, save_figure, show_field
 from mc2.problems import read_problem
 from mc2.solvers import solve
-from mc2.zoo import generate
+from mc2.zoo import FAMILIES, generate
 
 IMAGES = HERE / "images"
-SHOWN = ("wos", "nlm", "mc2", "mc2-physics", "fd")
+SHOWN = ("wos", "nlm", "fno-fair", "sunet-compact-one-pass", "mc2", "mc2-physics", "fd")
 PANEL = (0, 1, 2, 3, 4)
 """Test instances in the qualitative panel: one of every family."""
-TIMES = (0.03, 0.05, 0.1, 0.2, 0.5)
-"""Ticks of the seconds per field."""
+TRAINED_ON = 4, 32
+"""Budgets that all of our networks were trained on."""
 
 
 def sources():
-    """What the figures depend on: digests of the results and of the curve."""
-    files = sorted(RESULTS.glob("evaluate_*.json")) + sorted(RESULTS.glob("networks_mc2*.json"))
+    """What the figures depend on: digests of the results."""
+    files = sorted(RESULTS.glob("reproduce_*.json")) + [RESULTS / f"evaluate_{name}.json" for name in DIFFUSION]
     files.append(RESULTS / "diffusion.json")
-    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    curve = json.dumps(shipped_curve(), sort_keys=True).encode()
-    return digests | {"wos_curve.json": hashlib.sha256(curve).hexdigest()}
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 def stale():
@@ -46,53 +44,89 @@ def stale():
         return True
 
 
-def draw_budgets(found):
-    """PSNR of raw walks against the budget, and where methods on 8 walks stand."""
-    figure, [ax] = panels(1, size=(7.2, 4.6))
-    curve = shipped_curve()
-    budgets = curve["budgets"]
-    for number, (family, own) in enumerate(curve["families"].items()):
+def curve_of(method):
+    """Rows of the curve, by walks per pixel."""
+    return {row["walks"]: row for row in reproduced("curve")["rows"] if row["method"] == method}
+
+
+def draw_budgets():
+    """PSNR of raw walks against the budget, and where methods on 8 walks stand, on the same instances."""
+    figure, [ax] = panels(1, size=(7.6, 5.0))
+    curve, few = curve_of("wos"), subset(FEW)
+    budgets = list(curve)
+    methods = {"gaussian_1": "v", "nlm": "s", "sunet-compact-one-pass": "^", "mc2": "D", "mc2-physics": "P"}
+    for number, family in enumerate(FAMILIES):
         colour = f"C{number}"
-        ax.semilogx(budgets, own["psnr"]["mean"], color=colour, label=family)
+        ax.semilogx(budgets, [row[family]["mean"] for row in curve.values()], color=colour, label=family)
         paper = [(b, p) for b in budgets if (p := paper_psnr("wos", b, family)) is not None]
         ax.semilogx(*zip(*paper, strict=True), "o", color=colour, markersize=3)
-        for name, marker in (("gaussian_1", "v"), ("nlm", "s"), ("fd", "*")):
-            at = 8 if name != "fd" else budgets[-1]
-            ax.plot(at, found[name]["families"][family]["psnr"]["mean"], marker, color=colour, markersize=8)
-    for name, marker in (
-        ("gaussian_1, on 8 walks", "v"),
-        ("nlm, on 8 walks", "s"),
-        ("finite differences, no walks", "*"),
-    ):
-        ax.plot([], [], marker, color="grey", label=name)
+        for name, marker in methods.items():
+            ax.plot(8, few[name][family]["mean"], marker, color=colour, markersize=7, alpha=0.8)
+    for name, marker in methods.items():
+        ax.plot([], [], marker, color="grey", label=f"{NAMES[name]}, on 8 walks")
     ax.plot([], [], "o", color="grey", markersize=3, label="raw walks in the paper")
-    ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title="raw walks against their number")
-    ax.set_xticks(budgets[::2], [f"{b:,}" for b in budgets[::2]])
-    ax.legend(fontsize=7, ncols=2)
-    return figure
-
-
-def draw_times(found):
-    """Overall PSNR against seconds per field, walks included."""
-    figure, [ax] = panels(1, size=(9.4, 5.2))
-    whole = {name: own for name, own in found.items() if not own.get("absent")}
-    places = {}
-    for name, own in whole.items():
-        marker, colour = {"correction": ("o", "C0"), "dense": ("s", "C1")}[own["setting"]]
-        places[NAMES[name]] = walked(own)[1], own["overall"]["psnr"]["mean"]
-        ax.semilogx(*places[NAMES[name]], marker, color=colour, markersize=7)
-    cores = found["wos"]["hardware"]["cores"]
-    ax.set(xlabel=f"seconds per field, walks included ({cores} CPU cores)", ylabel="PSNR / dB, mean over five families")
-    ax.set_title("accuracy against time")
-    ax.plot([], [], "o", color="C0", label="corrections of 8 walks")
-    ax.plot([], [], "s", color="C1", label="solvers of the whole problem")
-    ax.legend(fontsize=8, loc="upper left")
-    seconds = [x for x, _ in places.values()]
-    ax.set_xlim(0.7 * min(seconds), 1.7 * max(seconds))
-    ax.set_xticks(TIMES, [f"{time:g}" for time in TIMES])
+    ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title=f"raw walks against their number, {FEW} instances")
+    ax.set_xticks(budgets[::3], [f"{b:,}" for b in budgets[::3]])
     ax.minorticks_off()
-    label(ax, places)
+    ax.legend(fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     return figure
+
+
+def draw_times():
+    """PSNR against seconds per field, walks included: all of the test split, and the diffusion models' instances."""
+    figure, axes = panels(2, size=(8.6, 6.0))
+    few, walking = subset(FEW), eight()["wos"]["overall"]["seconds"]["mean"]
+    places = [{}, {}]
+    for name, row in eight().items():
+        if name == "wos":
+            continue
+        time = row["overall"]["seconds"]["mean"] + walking * (row["walks"] > 0)
+        places[0][name] = time, row["overall"]["psnr"]["mean"]
+        places[1][name] = time, few[name]["trained"]["mean"]
+    for name in DIFFUSION:
+        own = result(f"evaluate_{name}")["overall"]
+        time = own["seconds"]["mean"] + own["walking_seconds"]["mean"]
+        places[1][name] = time, own["psnr"]["mean"]
+    walks = [row["overall"] for row in reproduced("table")["rows"] if row["method"] == "wos"]
+    lines = [
+        ([row["seconds"]["mean"] for row in walks], [row["psnr"]["mean"] for row in walks]),
+        zip(*((row["seconds"], row["trained"]["mean"]) for row in curve_of("wos").values()), strict=True),
+    ]
+    count = eight()["wos"]["overall"]["count"], few["wos"]["trained"]["count"]
+    titles = f"all families, {count[0]:,} instances", f"{', '.join(TRAINED)}: the first {count[1]} instances"
+    for ax, own, line, title in zip(axes, places, lines, titles, strict=True):
+        ax.semilogx(*line, ".-", color="C7", linewidth=1, label="raw walks, 1, 2, 4, …")
+        for name, place in own.items():
+            marker, colour = look(name)
+            ax.semilogx(*place, marker, color=colour, markersize=7)
+        ax.set(xlabel="seconds per field, walks included", ylabel="PSNR / dB, mean", title=title)
+        for marker, colour, text in LOOKS:
+            ax.plot([], [], marker, color=colour, label=text)
+        ax.legend(fontsize=8, loc="upper left")
+        ax.set_xlim(1e-5, 1000)
+        label(ax, {NAMES[name]: place for name, place in own.items()})
+    return figure
+
+
+LOOKS = (
+    ("o", "C0", "corrections of 8 walks, on one core"),
+    ("D", "C2", "networks on 8 walks, in batches on an H200"),
+    ("s", "C1", "solvers of the whole problem, on one core"),
+    ("^", "C3", "networks without walks, in batches on an H200"),
+    ("X", "C4", "diffusion models, on two cores of another machine"),
+)
+"""Marker, colour and name of every kind of method."""
+
+
+def look(name):
+    """Marker and colour of a method."""
+    if name in DIFFUSION:
+        return LOOKS[4][:2]
+    if name in ("fno", "pino", "fno-fair"):
+        return LOOKS[3][:2]
+    if name in NETWORKS:
+        return LOOKS[1][:2]
+    return LOOKS[2 if eight()[name]["walks"] == 0 or name == "mc2-rounds" else 0][:2]
 
 
 def label(ax, places):
@@ -120,21 +154,22 @@ def label(ax, places):
 
 
 def draw_scaling():
-    """PSNR of walks and of what networks make of them, against the walks' number."""
-    networks = network_studies()
-    figure, axes = panels(len(networks), size=(5.6, 4.4))
-    for ax, found in zip(axes, networks, strict=True):
-        rows = found["budgets"]
-        budgets = [int(walks) for walks in rows]
-        for number, family in enumerate(rows["8"]["walks"]):
-            colour = "black" if family == "overall" else f"C{number}"
-            for kind, style in (("walks", "--"), ("corrected", "-")):
-                scores = [row[kind][family] for row in rows.values()]
-                ax.semilogx(budgets, scores, style, color=colour, label=family if kind == "corrected" else None)
-        ax.plot([], [], "--", color="grey", label="walks alone")
-        ax.axvspan(4, 32, color="grey", alpha=0.15, linewidth=0, label="budgets of training")
-        ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title=f"{found['weights']} on any number of walks")
-        ax.set_xticks(budgets[::2], [f"{walks:,}" for walks in budgets[::2]])
+    """PSNR of walks and of what corrections make of them, against the walks' number."""
+    names = ("mc2", "mc2-unet", "sunet-compact-one-pass", "mc2-physics")
+    figure, axes = panels(2, rows=2, size=(5.6, 4.6))
+    walks = curve_of("wos")
+    for ax, name in zip(axes, names, strict=True):
+        rows = curve_of(name)
+        for number, place in enumerate((*FAMILIES, "overall")):
+            colour = "black" if place == "overall" else f"C{number}"
+            ax.semilogx(list(rows), [walks[own][place]["mean"] for own in rows], "--", color=colour)
+            ax.semilogx(list(rows), [row[place]["mean"] for row in rows.values()], color=colour, label=place)
+        ax.plot([], [], "--", color="grey", label="the walks alone")
+        if name in NETWORKS:
+            ax.axvspan(*TRAINED_ON, color="grey", alpha=0.15, linewidth=0, label="budgets of training")
+        ax.set(xlabel="walks per pixel", ylabel="PSNR / dB", title=f"{NAMES[name]} (`{name}`)")
+        ticks = list(rows)[::3]
+        ax.set_xticks(ticks, [f"{own:,}" for own in ticks])
         ax.minorticks_off()
         ax.legend(fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     return figure
@@ -176,12 +211,11 @@ def show(ax, field, mask, limits, title):
 
 
 def draw_all():
-    found = evaluations()
     used = sources()
-    save_figure(draw_budgets(found), IMAGES / "budgets.png")
-    save_figure(draw_times(found), IMAGES / "times.png")
+    save_figure(draw_budgets(), IMAGES / "budgets.png", dpi=90)
+    save_figure(draw_times(), IMAGES / "times.png", dpi=75)
     save_figure(draw_hero(), IMAGES / "solution.png", dpi=72)
-    save_figure(draw_scaling(), IMAGES / "scaling.png")
+    save_figure(draw_scaling(), IMAGES / "scaling.png", dpi=75)
     save_figure(diffusion.draw(result("diffusion")), IMAGES / "diffusion.png")
-    save_figure(draw_panel(), IMAGES / "panel.png", dpi=75)
+    save_figure(draw_panel(), IMAGES / "panel.png", dpi=55)
     (IMAGES / "figures.json").write_text(json.dumps(used, indent=1) + "\n", "utf-8")

@@ -1,9 +1,8 @@
 """What was measured: the results files, by name."""
 
 import json
+from functools import cache
 from pathlib import Path
-
-from mc2.benchmark.results import read_results
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -16,13 +15,15 @@ NAMES = {
     "bilateral": "bilateral",
     "tv": "total variation",
     "nlm": "non-local means",
-    "mc2-alone": "SUNet, without relaxation",
-    "mc2": "SUNet",
-    "mc2-unet": "U-Net",
+    "sunet-compact-one-pass": "SUNet, the paper's form",
+    "sunet-compact": "that network, our forms, relaxed",
+    "mc2-alone": "our SUNet, one pass",
+    "mc2": "our SUNet, relaxed",
+    "mc2-unet": "our U-Net, relaxed",
     "mc2-physics": "lift and projection",
-    "fd": "finite differences, direct",
-    "fd_amg": "finite differences, multigrid",
-    "trefftz": "Trefftz, boundary least squares",
+    "mc2-rounds": "rounds of walks and fits",
+    "fd": "finite differences",
+    "trefftz": "Trefftz",
     "fno": "FNO, source alone",
     "pino": "PINO, source alone",
     "fno-fair": "FNO, whole problem",
@@ -32,27 +33,26 @@ NAMES = {
     "cocogen-prior": "CoCoGen, no walks",
 }
 """Methods in the order of the tables."""
+NETWORKS = ("mc2", "mc2-alone", "mc2-unet", "sunet-compact", "sunet-compact-one-pass")
+"""Correctors that have learned."""
+DIFFUSION = ("diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
+"""Those too slow for all of the test split; of three families alone."""
 
 
 def result(name):
     return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
 
 
-def evaluations():
-    """The results files of all methods, in order."""
-    return {name: read_results(RESULTS / f"evaluate_{name}.json") for name in NAMES}
+@cache
+def reproduced(study):
+    """What `docs/reproduced.py` kept of a study."""
+    return result(f"reproduce_{study}")
 
 
 def network_studies():
     """What `python -m validation.networks` found, by weights."""
     files = sorted(RESULTS.glob("networks_mc2*.json"), key=lambda file: file.stem)
     return [json.loads(file.read_text("utf-8")) for file in files]
-
-
-def walked(found):
-    """Mean of the method's seconds, and with its walks."""
-    own = found["overall"]["seconds"]["mean"]
-    return own, own + found["overall"]["walking_seconds"]["mean"]
 
 
 def shown(value):

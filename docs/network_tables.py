@@ -2,7 +2,7 @@
 
 import json
 
-from docs.measured import RESULTS, network_studies, result, shown, walked
+from docs.measured import DIFFUSION, NETWORKS, network_studies, reproduced, result, shown
 from validation import ablations, operators
 from validation.markdown import table
 
@@ -10,7 +10,8 @@ from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.results import PLACES
 from mc2.networks.installed import installed_correctors, installed_weights, weights_path
 
-BASELINES = ("fno", "pino", "fno-fair", "diffusion-pde", "cocogen", "diffusion-pde-prior", "cocogen-prior")
+LARGE = ("sunet-paper", "sunet-compact-gpu")
+"""Measured on the first 500 instances, on a GPU in bf16; the first is too large to ship."""
 APPENDIX = {"fno": "", "fno-fair": "fno"}
 """Names in the paper's appendix, where they are others: its FNO there has f, g and Ω, as its discussion says."""
 
@@ -54,40 +55,77 @@ def trained(found):
 
 def trained_correctors():
     """Those that are shipped, and the one that is too large for it."""
-    large = {name: result(name) for name in ("sunet-paper",) if (RESULTS / f"{name}.json").is_file()}
-    return trained(logs(installed_correctors()) | large)
+    return trained(logs(installed_correctors()) | {"sunet-paper": result("sunet-paper")})
+
+
+def eight():
+    """Rows of all test instances, at 8 walks or at none, by method."""
+    return {row["method"]: row for row in reproduced("table")["rows"] if row["walks"] in (0, 8)}
+
+
+def scored(row):
+    """Mean PSNR of a row, family by family and overall."""
+    return [(row["overall"] if place == "overall" else row["families"][place])["psnr"]["mean"] for place in PLACES]
 
 
 def networks():
     rows = []
-    own_ways = ("", "-gpu", "-alone", "-one-pass")
-    names = [f"{own}{way}" for own in (*installed_correctors(), "sunet-paper") for way in own_ways]
-    for name in (own for own in names if (RESULTS / f"evaluate_{own}.json").is_file()):
-        found = result(f"evaluate_{name}")
-        own = [(found["overall"] if place == "overall" else found["families"][place]) for place in PLACES]
-        equal = found["equivalent_budget"]["overall"]
-        cells = (*(f"{part['psnr']['mean']:.2f}" for part in own), f"{own[-1]['lpips']['mean']:.3f}")
-        rows.append((f"`{name}`", *cells, "beyond the curve" if equal is None else f"{equal:,.0f}"))
+    for name in NETWORKS:
+        own = eight()[name]
+        error, lpips = own["overall"]["psnr"]["standard_error"], own["overall"]["lpips"]["mean"]
+        *families, overall = map(score, scored(own))
+        rows.append((f"`{name}`", *families, f"{overall} ± {error:.2f}", f"{lpips:.3f}"))
     for text, appendix in (("the paper's", False), ("the same in its appendix", True)):
         paper = (score(paper_psnr("mc2", 8, place, appendix=appendix)) for place in PLACES)
-        rows.append((text, *paper, "", ""))
-    return table(("PSNR, dB", *PLACES, "LPIPS", "equals, walks"), rows)
+        rows.append((text, *paper, ""))
+    return table(("PSNR, dB, 5,000 instances", *PLACES, "LPIPS"), rows)
 
 
-def baselines():
-    """What the paper compares with: as we have it, and as its two tables do."""
+def networks_on_fewer():
+    """What was measured on 500 instances, and the others on the same."""
+    found = {name: result(f"evaluate_{name}") for name in LARGE}
+    assert {own["count"] for own in found.values()} == {500}
+    rows = [(f"`{name}`, bf16", *map(score, scored(own))) for name, own in found.items()]
+    for own in reproduced("table")["first 500"]:
+        if own["method"] in NETWORKS:
+            rows.append((f"`{own['method']}`", *(score(own[place]["mean"]) for place in PLACES)))
+    return table(("PSNR, dB, first 500 instances", *PLACES), rows)
+
+
+def operators_beside():
+    """Operators as we have them, and as the paper's two tables do."""
     rows = []
-    for name in BASELINES:
+    for name in ("fno", "pino", "fno-fair"):
+        own = eight()[name]
+        *families, overall = map(score, scored(own))
+        error, seconds = own["overall"]["psnr"]["standard_error"], own["overall"]["seconds"]["mean"]
+        rows.append((f"`{name}`", "ours", *families, f"{overall} ± {error:.2f}", f"{seconds:.2g}"))
+        rows += [(*row, "") for row in papers(name)]
+    return table(("PSNR, dB, 5,000 instances", "", *PLACES, "seconds per field"), rows)
+
+
+def samplers_beside():
+    """Diffusion models as we have them, and as the paper's two tables do."""
+    rows = []
+    for name in DIFFUSION:
         found = result(f"evaluate_{name}")
+        assert found["count"] == 60
         own = [found["families"].get(place) for place in PLACES[:-1]] + [found["overall"]]
-        cells = (score(part and part["psnr"]["mean"]) for part in own)
-        rows.append((f"`{name}`", f"ours, {len(found['instances'])} instances", *cells, f"{walked(found)[1]:.2g}"))
-        papers = (("paper, main text", name, False), ("paper, appendix", APPENDIX.get(name, name), True))
-        for text, method, appendix in papers:
-            cells = [paper_psnr(method, 8, place, appendix=appendix) for place in PLACES]
-            if any(cells):
-                rows.append((f"`{name}`", text, *map(score, cells), ""))
-    return table(("PSNR, dB", "", *PLACES, "seconds per field"), rows)
+        seconds = found["overall"]["seconds"]["mean"] + found["overall"]["walking_seconds"]["mean"]
+        rows.append((f"`{name}`", "ours", *(score(part and part["psnr"]["mean"]) for part in own), f"{seconds:.2g}"))
+        rows += [(*row, "") for row in papers(name)]
+    return table(("PSNR, dB, 60 instances", "", *PLACES, "seconds per field"), rows)
+
+
+def papers(name):
+    """What the paper has of a baseline, in its main text and in its appendix."""
+    rows = []
+    sets = ("paper, main text", name, False), ("paper, appendix", APPENDIX.get(name, name), True)
+    for text, method, appendix in sets:
+        cells = [paper_psnr(method, 8, place, appendix=appendix) for place in PLACES]
+        if any(cells):
+            rows.append((f"`{name}`", text, *map(score, cells)))
+    return rows
 
 
 def network_speed():
@@ -138,7 +176,9 @@ BLOCKS = {
     "trained": trained_correctors,
     "trained baselines": lambda: trained(logs(sorted(set(installed_weights()) - set(installed_correctors())))),
     "networks": networks,
-    "baselines": baselines,
+    "networks on fewer": networks_on_fewer,
+    "operators beside": operators_beside,
+    "samplers beside": samplers_beside,
     "network speed": network_speed,
     "windows": windows,
     "sweeps": sweeps,

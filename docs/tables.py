@@ -1,6 +1,6 @@
 """Writes the tables and figures of the documentation from the package and from measured results.
 
-    python docs/tables.py           rewrites what stands between <!-- begin NAME --> and <!-- end NAME --> in docs/*.md
+    python docs/tables.py           rewrites what stands between <!-- begin NAME --> and <!-- end NAME --> in README and docs
     python docs/tables.py --check   only says whether anything would change
 
 Results are in docs/results, written by the commands that the text names.
@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mc2.benchmark.curve import shipped_curve
-from mc2.benchmark.paper import paper_psnr
 from mc2.benchmark.results import PLACES
 from mc2.geometry import SHAPES
 from mc2.zoo import GENERAL_ATOMS, HARMONIC_ATOMS
@@ -23,9 +21,9 @@ from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from docs import limit_tables, network_tables, quantity_tables
+from docs import limit_tables, network_tables, quantity_tables, result_tables
 from docs.figures import draw_all, stale
-from docs.measured import HERE, NAMES, evaluations, result, shown, walked
+from docs.measured import HERE, result, shown
 from validation.markdown import table
 
 
@@ -118,101 +116,6 @@ def convergence():
     header = ("slope", "cases", "median", "min", "max", "% in [−1.05, −0.95]")
     runs = f"Errors are means over {found['repeats']} independent runs of nested budgets. "
     return table(header, rows) + "\n\n" + runs + conditions(found)
-
-
-def label(name, found):
-    """A method's name, with a dagger if it cannot play everywhere."""
-    return NAMES[name] + (" †" if found.get("absent") else "")
-
-
-def results():
-    rows = []
-    for name, found in evaluations().items():
-        cells = []
-        for place in PLACES:
-            if place in found.get("absent", ()):
-                cells.append("–")
-                continue
-            psnr = (found["overall"] if place == "overall" else found["families"][place])["psnr"]
-            paper = found["paper"].get(place)
-            cells.append(f"{psnr['mean']:.2f} ± {psnr['std']:.1f}" + ("" if paper is None else f" ({paper:.2f})"))
-        equal = found["equivalent_budget"]["overall"]
-        seconds = " / ".join(f"{value:.2g}" for value in walked(found))
-        rows.append((label(name, found), *cells, "–" if equal is None else f"{equal:,.0f}", seconds))
-    return table(("PSNR, dB", *PLACES, "equals", "seconds"), rows)
-
-
-def metrics():
-    rows = []
-    for name, found in evaluations().items():
-        own = found["overall"]
-        cells = (f"{own['psnr']['mean']:.2f}", f"{own['snr']['mean']:.2f}", f"{own['mse']['mean']:.2e}")
-        rows.append((label(name, found), *cells, f"{own['lpips']['mean']:.4f}", f"{own['relative_l2']['median']:.3g}"))
-    return table(("overall", "PSNR, dB", "SNR, dB", "MSE", "LPIPS", "relative L2, median"), rows)
-
-
-def by_tier():
-    found = evaluations()
-    counts = {tier: row["count"] for tier, row in found["wos"]["tiers"].items()}
-    rows = [
-        (label(name, own), *(f"{own['tiers'][t]['psnr']['mean']:.2f}" if t in own["tiers"] else "–" for t in counts))
-        for name, own in found.items()
-    ]
-    return table(("PSNR by difficulty, dB", *(f"{tier} ({count})" for tier, count in counts.items())), rows)
-
-
-def differences():
-    rows = []
-    for name, found in evaluations().items():
-        for place, paper in found["paper"].items():
-            own = (found["overall"] if place == "overall" else found["families"][place])["psnr"]["mean"]
-            if paper is not None and abs(own - paper) > 3:
-                rows.append((NAMES[name], place, f"{own:.2f}", f"{paper:.2f}", f"{own - paper:+.2f}"))
-    return table(("method", "family", "ours, dB", "paper, dB", "difference"), rows) if rows else "Nowhere."
-
-
-def bias():
-    rows = []
-    for name in ("gaussian_1", "nlm", "mc2-physics"):
-        own = result(f"bias_{name}")["overall"]
-        cells = (f"{own[key]:.1e}" for key in ("bias2", "variance", "raw_variance"))
-        factors = f"{own['lipschitz_rms']:.3f}", f"{own['lipschitz']:.3f}"
-        rows.append(
-            (NAMES[name], *cells, f"{own['improves']:.0f} %", f"{100 * own['improved_pixels']:.0f} %", *factors)
-        )
-    header = (
-        "8 walks per pixel",
-        "bias²",
-        "variance",
-        "raw variance",
-        "improved instances",
-        "pixels",
-        "factor",
-        "at most",
-    )
-    return table(header, rows)
-
-
-def plain_denoisers():
-    found = result("denoisers_plain")
-    rows = []
-    for name, own in found["methods"].items():
-        cells = (f"{own[family]:.2f} ({paper_psnr(name, 8, family):.2f})" for family in PLACES[:-1])
-        rows.append((NAMES[name], *cells))
-    return table((f"mask ignored, {found['count']} instances; PSNR, dB (paper)", *PLACES[:-1]), rows)
-
-
-def curve():
-    found = shipped_curve()
-    rows = []
-    for number, budget in enumerate(found["budgets"]):
-        cells = []
-        for place in PLACES:
-            own = (found["overall"] if place == "overall" else found["families"][place])["psnr"]["mean"][number]
-            paper = paper_psnr("wos", budget, place)
-            cells.append(f"{own:.2f}" + ("" if paper is None else f" ({paper:.2f})"))
-        rows.append((f"{budget:,}", *cells))
-    return table(("walks per pixel; PSNR, dB (paper)", *PLACES), rows)
 
 
 def rounds():
@@ -309,6 +212,7 @@ def speed():
     return table(("", "measured", "value"), rows)
 
 
+PAGES = (HERE.parent / "README.md", *sorted(HERE.glob("*.md")))
 CLAIMS = ("true rms", "bar", "certified at most", "within", "converged")
 """What is shown of a case of the hunt."""
 BLOCKS = {
@@ -319,16 +223,9 @@ BLOCKS = {
     "calibration": calibration,
     "difficulty": difficulty,
     "convergence": convergence,
-    "results": results,
-    "metrics": metrics,
-    "difficulty of results": by_tier,
-    "differences": differences,
-    "plain denoisers": plain_denoisers,
-    "bias": bias,
     "star bias": star_bias,
     "stars": stars,
     "stars on a GPU": stars_on_gpu,
-    "curve": curve,
     "rounds": rounds,
     **{part: partial(validated, part) for part in ("rough", "coverage", "certificates", "unbiased", "oracle")},
     "speed": speed,
@@ -337,6 +234,7 @@ BLOCKS = {
     "hunt": hunted,
     "hunt, worst": lambda: hunted_lines(result("hunt")["worst"], ("case", "kind", "family", *CLAIMS, "broken")),
     "known": lambda: hunted_lines(result("hunt_known"), ("name", "family", *CLAIMS, "reason")),
+    **result_tables.BLOCKS,
     **network_tables.BLOCKS,
     **limit_tables.BLOCKS,
     **quantity_tables.BLOCKS,
@@ -359,7 +257,7 @@ def main():
         old_files.append("figures")
         if not check:
             draw_all()
-    for file in sorted(HERE.glob("*.md")):
+    for file in PAGES:
         old = file.read_text("utf-8")
         new = rewritten(old)
         if new != old:

@@ -27,3 +27,14 @@ def paper_psnr(method: str, walks: int, family: str, *, appendix: bool = False) 
         row = tables["appendix" if appendix else "methods"].get(method, {}) if walks in (0, 8) else {}
     found: float | None = row.get(family)
     return found
+
+
+def paper_score(method: str, walks: int, place: str, metric: str = "psnr", *, appendix: bool = False) -> float | None:
+    """As `paper_psnr`, for `snr`, `mse` and `lpips` too, which the paper has in its appendix alone."""
+    if metric == "psnr":
+        return paper_psnr(method, walks, place, appendix=appendix)
+    row = _tables()["metrics"].get(f"wos {walks}" if method == "wos" else method, {})
+    if place not in row or (method != "wos" and walks not in (0, 8)):
+        return None
+    found: float = row[place][("snr", "mse", "lpips").index(metric)]
+    return found
