@@ -11,6 +11,7 @@ from examples import (
     certify,
     channel,
     corners,
+    drawings,
     heat_sink,
     l_bend,
     motz,
@@ -39,7 +40,7 @@ CONDITIONS = ("heat_sink", "l_bend", "motz", "nafems_t4")
 
 
 def test_every_example_is_here():
-    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate", "certify", *CONDITIONS}
+    known = {name.split(".")[0] for name in BARS} | {"resonance", "certificate", "certify", "drawings", *CONDITIONS}
     assert {file.stem for file in FOLDER.glob("*.py")} == known
 
 
@@ -159,3 +160,27 @@ def test_no_picture_unless_told_to(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     certificate.main()
     assert not list(tmp_path.iterdir())
+
+
+def largest_in_a_t(cells):
+    """Δu = −1 by finite differences on the T of the drawing: a bar 3 × ½ on a stem 1 × 2."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.linalg import spsolve
+
+    x, y = np.meshgrid(*(np.arange(1, size * cells) for size in (3, 2.5)))
+    inside = (y > 2 * cells) | ((x > cells) & (x < 2 * cells))
+    number = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, -1)
+    entries = [(number[inside], number[inside], np.full(inside.sum(), 4.0))]
+    for one, other in ((number[1:], number[:-1]), (number[:, 1:], number[:, :-1])):
+        both = (one >= 0) & (other >= 0)
+        links = -np.ones(both.sum())
+        entries += [(one[both], other[both], links), (other[both], one[both], links)]
+    rows, columns, values = (np.concatenate(column) for column in zip(*entries, strict=True))
+    return spsolve(coo_array((values, (rows, columns))).tocsc(), np.full(inside.sum(), 1 / cells**2)).max()
+
+
+@pytest.mark.slow
+def test_drawings(capsys):
+    found = drawings.main(grid=128, names=("tee.obj", "curve.csv"))
+    assert found["tee.obj"] == pytest.approx(largest_in_a_t(40), rel=5e-3)
+    assert "crack left" in capsys.readouterr().out
