@@ -2,6 +2,9 @@
 
 The first tells how large k² may be before Helmholtz walks lose their meaning; several of them are an independent count
 for those who compute eigenvalues more accurately.
+
+A per cent is enough for that limit, which is λ₁/2: squares of weights are finite in the mean somewhat beyond it, since
+J₀(x)² > J₀(√2 x), whose inverses are the weights of 2k².
 """
 
 from collections.abc import Callable
