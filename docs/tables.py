@@ -21,7 +21,14 @@ from mc2.zoo.difficulty import TIERS
 from mc2.zoo.manifest import shipped_manifest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from docs import drawing_tables, limit_tables, network_tables, quantity_tables, result_tables
+from docs import (
+    coefficient_tables,
+    drawing_tables,
+    limit_tables,
+    network_tables,
+    quantity_tables,
+    result_tables,
+)
 from docs.figures import draw_all, stale
 from docs.measured import HERE, result, shown
 from validation.markdown import table
@@ -239,6 +246,7 @@ BLOCKS = {
     **limit_tables.BLOCKS,
     **quantity_tables.BLOCKS,
     **drawing_tables.BLOCKS,
+    **coefficient_tables.BLOCKS,
 }
 
 
