@@ -1,6 +1,6 @@
 """Writes the tables and figures of the documentation from the package and from measured results.
 
-    python docs/tables.py           rewrites what is between <!-- begin NAME --> and <!-- end NAME --> in README, docs
+    python docs/tables.py           rewrites what stands between <!-- begin NAME --> and <!-- end NAME --> in PAGES
     python docs/tables.py --check   only says whether anything would change
 
 Results are in docs/results, written by the commands that the text names.

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from docs.measured import NETWORKS, reproduced
 from docs.tables import BLOCKS, PAGES, result, rewritten
 
 from mc2.zoo import VERSION, generate
@@ -24,6 +25,25 @@ def test_every_table_is_used():
 @pytest.mark.parametrize("name", ["zoo_calibration", "zoo_difficulty", "zoo_convergence", "zoo_test_difficulty"])
 def test_results_are_of_this_generator(name):
     assert result(name)["generator_version"] == VERSION
+
+
+def test_every_row_of_the_results_is_of_all_instances():
+    found = reproduced("table")
+    assert found["generator_version"] == VERSION
+    for row in found["rows"]:
+        assert (row["overall"]["count"], row["overall"]["failed"]) == (5000, 0)
+        assert [own["count"] for own in row["families"].values()] == [1000] * 5
+        assert sum(own["count"] for own in row["tiers"].values()) == 5000
+
+
+def test_curve_and_table_agree_on_the_instances_that_they_share():
+    """Two studies of one run: walked in other portions, with the same numbers."""
+    curve = {row["method"]: row for row in reproduced("curve")["rows"] if row["walks"] == 8}
+    shared = {row["method"]: row for row in reproduced("table")["first 100"] if row["walks"] == 8}
+    assert set(NETWORKS) < set(curve)
+    for method, row in curve.items():
+        assert row["overall"]["count"] == shared[method]["overall"]["count"] == 100
+        assert row["overall"]["mean"] == pytest.approx(shared[method]["overall"]["mean"], abs=0.02)
 
 
 def test_quantities_are_as_accurate_as_wanted_and_within_their_bars():

@@ -38,8 +38,6 @@ RESOLVED = 0.375 * np.pi
 """Steepness of the window's flank for every lattice point along it: so its spectrum ends before the outer quarter."""
 STEEPEST = 36.0, 72.0
 """Its limits: with the first it begins and ends within 1e-15 of 1 and 0."""
-SHARED = 576
-"""Lattice points along a side from which a Fourier transform is faster with two threads."""
 CLEAR = 0.5
 """Smallest |k² − |ξ|²| that is accepted."""
 
@@ -181,7 +179,7 @@ class Lift:
         padded = np.zeros((n, n // 2 + 1), complex)
         padded[:half, : half + 1] = self.spectrum[:half]
         padded[-half:, : half + 1] = self.spectrum[-half:]
-        values = np.asarray(irfft2(padded, (n, n), workers=workers(n)))
+        values = np.asarray(irfft2(padded, (n, n)))
         values *= (n / self.size) ** 2
         if self.mean:
             x, y = (corner + self.step * np.arange(n) for corner in self.corner)
@@ -245,7 +243,7 @@ def lifts(
         size, side = _clear(start, step, operator)
         corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
         values = _windowed(source, corner, size, step, centre, half)
-        transform = np.asarray(rfft2(values, workers=workers(size)))
+        transform = np.asarray(rfft2(values))
         square = square_frequencies(size, side)
         tail = _tail(transform / (1 + square))
         made = solve_on_lattice(transform, size, side, corner, operator, square)
@@ -315,11 +313,6 @@ def _rule() -> tuple[Array, Array]:
     """Gauss and Legendre's on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(32)
     return 0.5 + 0.5 * nodes, 0.5 * weights
-
-
-def workers(size: int) -> int:
-    """Threads for the Fourier transform of a square with so many lattice points along a side."""
-    return 2 if size >= SHARED else 1
 
 
 def _tail(transform: NDArray[np.complex128]) -> float:

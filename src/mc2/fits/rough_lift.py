@@ -27,7 +27,6 @@ from mc2.fits.lift import (
     lifts,
     solve_on_lattice,
     steepness,
-    workers,
 )
 from mc2.fits.lift_kernels import STEEP, WIDTH, partition, spread
 from mc2.fits.mollifier import CELLS, Mollifier
@@ -202,13 +201,13 @@ class _Rough:
             kaiser(t - middle, self.half, outer, steep) for t, middle in zip((self.x, self.y), self.centre, strict=True)
         )
         smooth = self.values * (1 - taken) * window_y[:, None] * window_x
-        transform = np.asarray(rfft2(smooth, workers=workers(self.size)))
+        transform = np.asarray(rfft2(smooth))
         nodes = self._integrate(binary_dilation(wide, around) & self.near, wide)
         if nodes.mass.size:
             column, row = (nodes.x - self.corner[0]) / self.step, (nodes.y - self.corner[1]) / self.step
             spread_out = sum(in_halves(self._spread, column, row, nodes.mass / self.step**2))
             blur = _bump_transform(self.size)
-            transform += rfft2(spread_out, workers=workers(self.size)) / (blur[:, None] * blur[: self.size // 2 + 1])
+            transform += rfft2(spread_out) / (blur[:, None] * blur[: self.size // 2 + 1])
         return transform, nodes.left
 
     def _spread(self, column: Array, row: Array, mass: Array) -> Array:
@@ -247,7 +246,7 @@ class _Rough:
         from scipy.fft import irfft2
         from scipy.ndimage import uniform_filter
 
-        moved = np.asarray(irfft2(change.spectrum, (self.size, self.size), workers=workers(self.size))) ** 2
+        moved = np.asarray(irfft2(change.spectrum, (self.size, self.size))) ** 2
         weight = np.asarray(self._tiled(self._within.astype(float)).sum((1, 3)))
         total = np.asarray(self._tiled(moved * self._within).sum((1, 3)))
         mean, around = total / np.maximum(weight, 1.0), [uniform_filter(part, 3) for part in (total, weight)]
