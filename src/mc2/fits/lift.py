@@ -243,7 +243,7 @@ def lifts(
         size, side = _clear(start, step, operator)
         corner = _corner(centre, side, 2 * step, grid if aligned else None)  # two steps are three of the finer
         values = _windowed(source, corner, size, step, centre, half)
-        transform = np.asarray(rfft2(values))
+        transform = np.asarray(rfft2(values))  # in one thread: SciPy's others may never end when a process forks
         square = square_frequencies(size, side)
         tail = _tail(transform / (1 + square))
         made = solve_on_lattice(transform, size, side, corner, operator, square)
