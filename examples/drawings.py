@@ -8,13 +8,14 @@ Prints the parts of the boundary, whose names come from the drawings, and solves
 from pathlib import Path
 
 import mc2
+from mc2.plotting import save_figure
 
 FOLDER = Path(__file__).parent / "drawings"
 OPTIONS = {".dxf": {"units": "cm"}, ".geojson": {"degrees": True}}
 
 
-def main(grid: int = 64, names: tuple[str, ...] = ("tee.obj", "curve.csv", "island.geojson")) -> dict[str, float]:
-    """The largest value of u for every drawing."""
+def main(picture=None, grid=64, names=("tee.obj", "curve.csv", "island.geojson")):
+    """The largest value of u for every drawing. picture: of the last one's solution."""
     found = {}
     for name in names:
         path = FOLDER / name
@@ -23,6 +24,8 @@ def main(grid: int = 64, names: tuple[str, ...] = ("tee.obj", "curve.csv", "isla
         solution = mc2.solve(mc2.Poisson(domain, source=-1, boundary=0), grid=grid, tolerance=accuracy)
         found[name] = float(solution.values.max())
         print(name, [part.name for part in domain.parts], f"largest u {found[name]:.6g}", solution.reason)
+    if picture:
+        save_figure(solution.plot(title=f"Δu = −1 in {name}"), Path(picture))
     return found
 
 

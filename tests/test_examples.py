@@ -143,7 +143,9 @@ def test_main_of_conditions(name, tmp_path, capsys):
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py") if file.stem not in CONDITIONS))
+@pytest.mark.parametrize(
+    "name", sorted(file.stem for file in FOLDER.glob("*.py") if file.stem not in (*CONDITIONS, "drawings"))
+)
 def test_main(name, tmp_path, capsys):
     """Prints at least two accuracies, the first ours, the last that of plain walks; and draws a picture."""
     picture = tmp_path / "picture.png"
