@@ -162,6 +162,24 @@ def test_correction_of_real_walks(index, known):
     assert (made.values[~found.mask] == 0).all()
 
 
+def test_a_pixel_that_is_not_known_does_no_harm():
+    """On a GPU, a pixel at the boundary may have no walks."""
+    from mc2.benchmark.runner import standard_walks
+    from mc2.metrics import psnr
+
+    instance, grid = generate("test", 21), Grid(64)
+    problem, found = instance.problem, standard_walks(instance, 8, 0, grid, "cpu")
+    exact, scores = problem.on_grid(problem.exact, grid), []
+    for unknown in (False, True):
+        mean, variance = found.mean.copy(), found.variance.copy()
+        row, column = np.argwhere(found.mask)[0]
+        if unknown:
+            mean[row, column], variance[row, column] = 0.0, np.inf
+        made = correct_by_physics(mean, variance, found.mask, grid, problem.domain, problem.operator, problem.source)
+        scores.append(psnr(made.values, exact, found.mask))
+    assert scores[1] > scores[0] - 1 > 30
+
+
 def test_what_the_basis_cannot_explain_is_left_alone():
     """An estimate of something that does not solve the equation: a fit would be wrong, so there is none."""
     grid, domain = Grid(64), Rectangle(0.9, 0.7)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mc2.compute.blas import one_thread
+from mc2.errors import InputError
 from mc2.fits.basis import make_basis
 from mc2.fits.field import Field
 from mc2.fits.misfit import lack_of_fit
@@ -54,16 +55,22 @@ def correct_by_physics(
 ) -> Corrected:
     """A field from an estimate on a grid.
 
-    mean, variance: of the walks and of that mean, finite inside the mask.
+    mean, variance: of the walks and of that mean. Pixels of the mask without finite ones are not fitted: on a GPU, in
+        single precision, a pixel at the boundary may count as outside.
     """
     field = Field()
     if source is not None:
         lift, resolution = find_lift(source, domain, operator, grid)
         field = Field(lift, (), resolution)
-    x, y = (c[mask] for c in grid.points())
-    smoothing = Smoothing(mask, domain.distance(*grid.points()))
-    spread = smoothing(variance[mask])
-    rest = mean[mask] if field.lift is None else mean[mask] - field.lift.on_grid(grid)[mask]
+    told = mask & np.isfinite(mean) & np.isfinite(variance)
+    if not told.any():
+        raise InputError(
+            "the estimate has no pixel with a finite mean and variance: walk again, twice or more from each"
+        )
+    x, y = (c[told] for c in grid.points())
+    smoothing = Smoothing(told, domain.distance(*grid.points()))
+    spread = smoothing(variance[told])
+    rest = mean[told] if field.lift is None else mean[told] - field.lift.on_grid(grid)[told]
     bases = [partial(make_basis, domain, operator, hole_degree=-1)]
     if domain.holes():
         bases.append(partial(make_basis, domain, operator))
@@ -75,4 +82,4 @@ def correct_by_physics(
     if not kept:
         return Corrected(np.where(mask, mean, 0.0), field, fit, kept)
     values = field.on_grid(grid, mask)
-    return Corrected(values, field, fit, kept, lack_of_fit((mean - values)[mask], spread, mask, smoothing.bins))
+    return Corrected(values, field, fit, kept, lack_of_fit((mean - values)[told], spread, told, smoothing.bins))
