@@ -70,6 +70,14 @@ def at_most(count: int) -> Rule:
     return Rule(lambda value: len(value) <= count, f"{{}} of at most {count:,}")
 
 
+def hexadecimal(longest: int) -> Rule:
+    """Hexadecimal digits, as of a digest."""
+    return Rule(
+        lambda text: len(text) <= longest and set(text) <= set("0123456789abcdef"),
+        f"at most {longest:,} hexadecimal digits",
+    )
+
+
 def line(longest: int) -> Rule:
     """A text that stays in its place where it is shown."""
     return Rule(lambda text: len(text) <= longest and text.isprintable(), f"one line of at most {longest:,} characters")

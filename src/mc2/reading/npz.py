@@ -32,9 +32,14 @@ MAX_HEADER = 16 << 10
 """Bytes of an array's own header; NumPy's reader would take gigabytes of it."""
 KINDS = "biufU"
 """Kinds of arrays that are read, by NumPy's letters: numbers and texts; whatever else an array may hold is refused."""
-_BROKEN = (BadZipFile, LargeZipFile, ValueError, EOFError, OverflowError, NotImplementedError, RuntimeError, zlib.error)
+_BROKEN = (
+    BadZipFile, LargeZipFile, ValueError, EOFError, OverflowError, NotImplementedError, RuntimeError, struct.error,
+    zlib.error,
+)  # fmt: skip
 """What a damaged archive may raise."""
 _PORTION = 1 << 20
+_LENGTHS, _DESCRIPTOR = 26, 24
+"""Where the header of a member tells the lengths of its name and its extra field; bytes that may follow its content."""
 
 
 class Header(NamedTuple):
@@ -98,7 +103,9 @@ class Arrays:
 def open_npz(file: BufferedReader) -> Arrays:
     """The arrays of an open .npz file. Use it, and read them, within `refusing`."""
     _check_list(file)
-    return Arrays(ZipFile(file))
+    archive = ZipFile(file)
+    _check_whole(file, archive)
+    return Arrays(archive)
 
 
 def read_npy(file: BufferedReader) -> NDArray[Any]:
@@ -129,6 +136,18 @@ def refusing() -> Iterator[None]:
         raise
     except _BROKEN as error:
         raise InputError(f"is not a whole .npz file: {one_line(error)}") from None
+
+
+def _check_whole(file: BufferedReader, archive: ZipFile) -> None:
+    """Refuse an archive with bytes between its arrays: its list has lost one."""
+    place = 0
+    starts = sorted((info.header_offset, info.compress_size) for info in archive.infolist())
+    for start, size in [*starts, (archive.start_dir, None)]:
+        if not place <= start <= place + _DESCRIPTOR:
+            raise InputError("is not a whole .npz file: bytes of it belong to no array")
+        if size is not None:
+            file.seek(start + _LENGTHS)
+            place = start + _LENGTHS + 4 + sum(struct.unpack("<2H", file.read(4))) + size
 
 
 def _check_list(file: BufferedReader) -> None:

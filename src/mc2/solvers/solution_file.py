@@ -192,7 +192,7 @@ def _solve_again(path: Path, problem: Problem, grid: Grid, asked: dict[str, Any]
     known = signature(solve).parameters.keys() - {"problem", "grid", "progress"}
     for key in asked:
         if key not in known:
-            raise InputError(f"{path}: its record asks for {key!r}, which there is not")
+            raise InputError(f"{path}: its record asks for {short(key)}, which there is not")
     corrector, walks = asked.get("corrector"), asked.get("walks")
     if not isinstance(corrector, str) or "." in corrector or "/" in corrector:
         raise InputError(f"{path}: its record asks for the corrector {short(corrector)}, which is no name")

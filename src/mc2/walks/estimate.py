@@ -14,7 +14,7 @@ from mc2.geometry import Grid
 from mc2.plotting import as_html, as_png
 from mc2.problems import Problem
 from mc2.reading.json import parse_json
-from mc2.reading.models import between, one_of, read_as
+from mc2.reading.models import between, hexadecimal, one_of, read_as
 from mc2.reading.npz import Arrays, open_npz, refusing
 from mc2.reading.plain import naming, open_plain, saying
 from mc2.walks.plan import KINDS
@@ -69,7 +69,7 @@ class Record:
     unit: Amount = 1.0  # as in files from before epsilon was relative
     first_walk: Count = 0
     first_point: Count = 0
-    problem: str = ""
+    problem: Annotated[str, hexadecimal(64)] = ""
 
     def with_work_of(self, other: "Record") -> "Record":
         """With the steps and seconds of another one added."""

@@ -90,9 +90,14 @@ class _Reader:
         self.drawn += 1
         if self.drawn > MAX_DRAWN:
             raise InputError(f"draws more than {MAX_DRAWN:,} entities ({__name__}.MAX_DRAWN): blocks multiply them")
+        from ezdxf.entities.dxfgfx import DXFGraphic
+
+        kind = entity.dxftype()
+        if not isinstance(entity, DXFGraphic):  # of a kind that the library does not know: it has no layer
+            self.collector.ignore(visible(kind))
+            return
         own = str(entity.dxf.get("layer", "0"))
         own = layer if own == "0" and layer is not None else own
-        kind = entity.dxftype()
         place = f"{kind} #{entity.dxf.get('handle', '?')} on layer {visible(own)!r}"
         if self.wanted is None and own.casefold() in self.hidden:
             self.collector.ignore("entities on layers that are off")

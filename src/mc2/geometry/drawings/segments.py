@@ -129,7 +129,7 @@ def _mapped_arc(arc: Arc, affine: Affine) -> list[Segment]:
 def ellipse(center: Point, u: Point, v: Point, t0: float, t1: float, name: str | None = None) -> list[Segment]:
     """Arcs or cubic curves along center + u cos t + v sin t from t0 to t1, at most a full turn in either direction."""
     size = math.hypot(*u, *v)
-    if abs(math.hypot(*u) - math.hypot(*v)) > 1e-12 * size or abs(u[0] * v[0] + u[1] * v[1]) > 1e-12 * size**2:
+    if abs(math.hypot(*u) - math.hypot(*v)) > 1e-12 * size or abs(u[0] * v[0] + u[1] * v[1]) > 1e-12 * size * size:
         return _cubics(center, u, v, t0, t1, name)
     turn = math.copysign(1.0, u[0] * v[1] - u[1] * v[0])
     ends = list(_steps(t0, t1, math.pi / 2))
