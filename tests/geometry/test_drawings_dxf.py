@@ -185,6 +185,10 @@ def many(document, space):
     space.add_blockref("B", (0, 0), dxfattribs={"column_count": 30000, "row_count": 30000})
 
 
+def nowhere(document, space):
+    space.add_blockref("B", (0, 0))
+
+
 def tilted(document, space):
     space.add_circle((0, 0), 1, dxfattribs={"extrusion": (1, 0, 1)})
 
@@ -203,6 +207,8 @@ def wrong_bulge(document, space):
         (lambda: written(wrong_bulge), "bulge"),
         (lambda: written(lambda document, space: space.add_text("a")), "has no curves: only 1 TEXT"),
         (lambda: written(circle)[:700], "is no DXF file|has no curves"),
+        (lambda: written(circle).replace(b"\nCIRCLE\n", b"\nCIRcLE\n"), "has no curves: only 1 CIRcLE"),
+        (lambda: written(nowhere), "block 'B' is placed, and not defined"),
         (lambda: b"AutoCAD Binary DXF\r\n\x1a\x00", "save it as ASCII DXF"),
         (lambda: b"", "is no DXF file"),
         (lambda: b"\xff\x00abc\n" * 20, "is no DXF file"),

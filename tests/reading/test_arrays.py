@@ -76,6 +76,17 @@ def test_gigabytes_of_zeros_are_not_unpacked(path, estimate, monkeypatch):
     assert "mean declares 32,000,000 bytes, but holds 800" in refusal(Estimate.load, path)
 
 
+def test_a_list_that_has_lost_an_array_is_noticed(tmp_path):
+    path = tmp_path / "f.npz"
+    np.savez(path, u=np.ones((8, 8)), bounds=np.array([0.0, 1, 0, 1]), mask=np.eye(8, dtype=bool))
+    assert np.isnan(read_field(path, None).values).sum() == 56
+    with zipfile.ZipFile(path, "a") as damaged:
+        del damaged.NameToInfo[damaged.filelist.pop().filename]
+        damaged._didModify = True  # the list is written anew
+    with pytest.raises(InputError, match="bytes of it belong to no array"):
+        read_field(path, None)
+
+
 def test_headers_are_bounded(path):
     """NumPy's own reader would take all that a header claims to be."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:

@@ -136,8 +136,11 @@ class _Reader:
     def _insert(self, entity: Any, maps: list[Affine], layer: str, depth: int) -> None:
         if depth == MAX_DEPTH:
             raise InputError(f"block {visible(entity.dxf.name)!r}: blocks nest more than {MAX_DEPTH} deep")
+        block = self.blocks.get(entity.dxf.get("name", ""))
+        if block is None:
+            raise InputError(f"block {visible(str(entity.dxf.get('name', '')))!r} is placed, and not defined")
         for affine in maps:
-            for inner in self.blocks.get(entity.dxf.name):
+            for inner in block:
                 self.draw(inner, affine, layer, depth + 1)
 
 
